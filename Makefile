@@ -1,0 +1,70 @@
+# Everything a person or a machine does with this repository. `make` lists it.
+# The engine's library and the S3 test server are fetched and built on first use.
+
+GO     ?= go
+TEST   ?= ./...
+export CGO_ENABLED ?= 1
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs slatedb s3server clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+demo: slatedb ## the guided tour: load, kill -9, restart, clean stop
+	@$(GO) run ./cmd/demo tour
+
+test: slatedb s3server ## all tests, under seven minutes on two cores
+	$(GO) test -timeout 10m $(TEST)
+
+check: fmt-check vet lint tidy-check docs race ## format, vet, lint, tidy, docs, tests with the race detector
+
+stress: slatedb s3server ## the long forms of the tests (about an hour)
+	SLAP_STRESS=1 $(GO) test -timeout 120m -count=1 -v $(TEST)
+
+bench: slatedb s3server ## each benchmark beside its peer, one line for each target
+	@$(GO) run ./test/bench
+
+bench-native: slatedb ## the binding beside the engine's Rust crate (builds it with cargo)
+	@$(GO) run ./test/bench -native
+
+build: ## compile everything
+	$(GO) build ./...
+
+fmt: ## format the code
+	$(LINT) fmt
+
+.PHONY: fmt-check vet tidy-check
+fmt-check:
+	$(LINT) fmt --diff
+
+vet:
+	$(GO) vet ./...
+
+LINT = $(GO) tool -modfile=tools/go.mod golangci-lint
+
+lint: ## golangci-lint, everything on but a reasoned list
+	$(LINT) run
+
+tidy: ## tidy both modules
+	$(GO) mod tidy
+	cd tools && $(GO) mod tidy
+
+tidy-check:
+	$(GO) mod tidy -diff
+	cd tools && $(GO) mod tidy -diff
+
+docs: ## docs in step with the code
+	$(GO) run ./test/docs
+
+race: slatedb s3server ## all tests with the race detector
+	$(GO) test -race -timeout 25m $(TEST)
+
+slatedb: ## fetch and verify the engine's library, once
+	@$(GO) run ./store/slatedb/install
+
+s3server: ## build the S3 server that the tests start, once
+	@$(GO) run ./internal/s3test/build
+
+clean: ## remove what was built here (not the caches)
+	rm -rf bin
