@@ -70,11 +70,30 @@ func IfAbsent() Condition { return Condition{kind: ifAbsent} }
 // version is never held, so the write is refused with [ErrConflict].
 func IfMatch(v Version) Condition { return Condition{kind: ifMatch, version: v} }
 
+// Holds tells whether the condition allows a write to a key in the given state.
+func (c Condition) Holds(exists bool, current Version) bool {
+	switch c.kind {
+	case ifAbsent:
+		return !exists
+	case ifMatch:
+		return exists && c.version != "" && c.version == current
+	default:
+		return true
+	}
+}
+
+// Absent tells whether this is the condition of [IfAbsent].
+func (c Condition) Absent() bool { return c.kind == ifAbsent }
+
+// Match is the version that [IfMatch] asks for; ok is false for another condition.
+func (c Condition) Match() (v Version, ok bool) { return c.version, c.kind == ifMatch }
+
 // Bucket is a small key-value store with conditional writes: all that leases,
 // the cluster's identity and the start-up probe need of an object store.
 //
-// Keys are slash-separated, relative, without empty, "." or ".." segments; one
-// key may not be a folder of another. A Bucket is safe for concurrent use. A
+// Keys are slash-separated, relative, without empty, "." or ".." segments, as
+// [CheckKey] says; one key may not be a folder of another, which not every store
+// refuses. A Bucket is safe for concurrent use. A
 // read sees every write that ended before it began. Every method honours its
 // context; without a deadline it is bounded by the store's request timeout.
 type Bucket interface {
@@ -87,12 +106,15 @@ type Bucket interface {
 	// error if it certainly was not.
 	Put(ctx context.Context, key string, data []byte, c Condition) (Version, error)
 
-	// Delete removes the object. A key without an object is no error.
+	// Delete removes the object. A key without an object is no error. After an
+	// error it may or may not be gone.
 	Delete(ctx context.Context, key string) error
 
 	// List returns the entries of all keys that start with prefix, in key order.
+	// It is not a snapshot: each line was true at some moment during the call.
 	List(ctx context.Context, prefix string) ([]Entry, error)
 
-	// Close ends what the bucket runs in the background. It is idempotent.
+	// Close ends what the bucket runs in the background. It is idempotent. Later
+	// calls of other methods fail with [ErrClosed]; those in progress may.
 	Close() error
 }

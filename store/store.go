@@ -81,8 +81,6 @@ type S3Options struct {
 	RequestTimeout time.Duration
 }
 
-// Space is the identity of one in-memory store.
-type Space struct{ _ byte } // TODO: the objects
 
 // Memory makes a new, empty store in this process's memory.
 func Memory() Store { return Store{kind: KindMemory, memory: &Space{}} }
