@@ -2,6 +2,11 @@ package store
 
 import (
 	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
@@ -9,6 +14,11 @@ import (
 
 // DefaultRequestTimeout bounds one request to an object store, ours or the engine's.
 const DefaultRequestTimeout = 10 * time.Second
+
+// OpenTimeout bounds [Store.Open], which must say what is wrong within ten seconds.
+const OpenTimeout = 8 * time.Second
+
+var errNoStore = errors.New("no store is given: make one with store.Memory, store.Dir, store.S3 or store.Parse")
 
 // Kind is the kind of place a [Store] names.
 type Kind uint8
@@ -41,7 +51,7 @@ type Location struct {
 	// Space share their objects.
 	Space *Space
 
-	// Dir is the absolute path of an existing directory (KindDir).
+	// Dir is an absolute path (KindDir). Open creates it.
 	Dir string
 
 	// The bucket, and the prefix of every key in it without slashes at its ends (KindS3).
@@ -58,30 +68,6 @@ type Location struct {
 	RequestTimeout time.Duration
 }
 
-// S3Options says how to reach a bucket of an S3-compatible store.
-type S3Options struct {
-	Bucket string // required
-	Prefix string // put in front of every key
-
-	// Region and Profile override what the AWS environment and configuration
-	// files say. A region is required from one of them.
-	Region, Profile string
-
-	// Endpoint is the URL of a server other than AWS. Such servers are addressed
-	// with the bucket in the path unless VirtualHosted is set.
-	Endpoint      string
-	VirtualHosted bool
-
-	// Credentials overrides the default chain of aws-sdk-go-v2 (environment,
-	// profile, SSO, web identity, container and instance roles).
-	Credentials aws.CredentialsProvider
-
-	// RequestTimeout bounds one request, ours or the engine's.
-	// Default: [DefaultRequestTimeout].
-	RequestTimeout time.Duration
-}
-
-
 // Memory makes a new, empty store in this process's memory.
 func Memory() Store { return Store{kind: KindMemory, memory: &Space{}} }
 
@@ -93,12 +79,77 @@ func Dir(path string) Store { return Store{kind: KindDir, dir: path} }
 // S3 names a bucket of an S3-compatible store.
 func S3(o S3Options) Store { return Store{kind: KindS3, s3: o} }
 
+// IsZero tells whether s is the zero Store, which names no place.
+func (s Store) IsZero() bool { return s.kind == KindNone }
+
 // Location resolves how to reach the objects. It reads configuration files and
 // the environment but sends no request.
-func (s Store) Location(ctx context.Context) (Location, error) { panic("TODO") }
+func (s Store) Location(ctx context.Context) (Location, error) {
+	switch s.kind {
+	case KindMemory:
+		return Location{Kind: KindMemory, Space: s.memory}, nil
+	case KindDir:
+		return s.dirLocation()
+	case KindS3:
+		at, _, err := s.s3.location(ctx)
+		return at, err
+	default:
+		return Location{}, errNoStore
+	}
+}
 
-// Open checks that the place exists and returns its Bucket.
-func (s Store) Open(ctx context.Context) (Bucket, error) { panic("TODO") }
+func (s Store) dirLocation() (Location, error) {
+	if s.dir == "" {
+		return Location{}, errors.New("the store's directory has no path")
+	}
+	path, err := filepath.Abs(s.dir)
+	if err != nil {
+		return Location{}, fmt.Errorf("the store's directory %q has no absolute path: %w", s.dir, err)
+	}
+	return Location{Kind: KindDir, Dir: path}, nil
+}
+
+// Open checks that the place exists and can be used, and returns its Bucket. It
+// waits at most [OpenTimeout] for a server.
+func (s Store) Open(ctx context.Context) (Bucket, error) {
+	switch s.kind {
+	case KindMemory:
+		return newMemoryBucket(s.memory), nil
+	case KindDir:
+		return s.openDir()
+	case KindS3:
+		return openS3(ctx, s.s3)
+	default:
+		return nil, errNoStore
+	}
+}
+
+func (s Store) openDir() (Bucket, error) {
+	at, err := s.dirLocation()
+	if err != nil {
+		return nil, err
+	}
+	b, err := newDirBucket(at.Dir, rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	return b, nil
+}
 
 // String is the store as a URL that [Parse] reads, without credentials.
-func (s Store) String() string { panic("TODO") }
+func (s Store) String() string {
+	switch s.kind {
+	case KindMemory:
+		return "memory:///"
+	case KindDir:
+		at, err := s.dirLocation()
+		if err != nil {
+			return "file:///"
+		}
+		return (&url.URL{Scheme: "file", Path: at.Dir}).String()
+	case KindS3:
+		return s.s3.url()
+	default:
+		return ""
+	}
+}

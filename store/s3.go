@@ -1,0 +1,281 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+
+	"github.com/slap-go/slap/internal/clock"
+)
+
+// s3Bucket is a [Bucket] in an S3-compatible store. Its goroutines are those of
+// idle connections.
+type s3Bucket struct {
+	at        Location
+	client    *s3.Client
+	transport *http.Transport
+	random    func() float64 // in [0, 1), for pauses
+
+	life context.Context // ends with Close, by ErrClosed
+	end  context.CancelCauseFunc
+}
+
+var _ Bucket = (*s3Bucket)(nil)
+
+func openS3(ctx context.Context, o S3Options) (Bucket, error) {
+	ctx, cancel := context.WithTimeout(ctx, min(OpenTimeout, o.timeout()))
+	defer cancel()
+	at, cfg, err := o.location(ctx)
+	if err != nil {
+		return nil, err
+	}
+	b := &s3Bucket{at: at, transport: newTransport(cfg), random: rand.Float64}
+	b.client = newS3Client(at, cfg, b.transport)
+	b.life, b.end = context.WithCancelCause(context.Background())
+	if err := b.check(ctx); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// check lists one key, which needs a server, credentials, a region and a bucket
+// that are right. A server that cannot be reached is reported at once.
+func (b *s3Bucket) check(ctx context.Context) error {
+	return b.do(ctx, request{hasty: true, try: func(ctx context.Context) error {
+		_, err := b.page(ctx, "", nil, 1)
+		return err
+	}})
+}
+
+func (b *s3Bucket) Get(ctx context.Context, key string) (Object, error) {
+	if err := CheckKey(key); err != nil {
+		return Object{}, err
+	}
+	var object Object
+	err := b.do(ctx, request{try: func(ctx context.Context) (err error) {
+		object, err = b.get(ctx, key)
+		return err
+	}})
+	return object, describe("get", key, err)
+}
+
+func (b *s3Bucket) get(ctx context.Context, key string) (Object, error) {
+	reply, err := b.client.GetObject(ctx, &s3.GetObjectInput{Bucket: &b.at.Bucket, Key: b.key(key)})
+	if err != nil {
+		return Object{}, err
+	}
+	data, err := io.ReadAll(reply.Body)
+	if err := errors.Join(err, reply.Body.Close()); err != nil {
+		return Object{}, err
+	}
+	version, err := etagVersion(reply.ETag)
+	return Object{Data: data, Version: version}, err
+}
+
+func (b *s3Bucket) Put(ctx context.Context, key string, data []byte, c Condition) (Version, error) {
+	if err := CheckKey(key); err != nil {
+		return "", err
+	}
+	if v, match := c.Match(); match && v == "" {
+		return "", ErrConflict
+	}
+	var version Version
+	err := b.do(ctx, request{write: true, condition: c, try: func(ctx context.Context) (err error) {
+		version, err = b.put(ctx, key, data, c)
+		return err
+	}})
+	return version, describe("put", key, err)
+}
+
+func (b *s3Bucket) put(ctx context.Context, key string, data []byte, c Condition) (Version, error) {
+	input := &s3.PutObjectInput{Bucket: &b.at.Bucket, Key: b.key(key), Body: bytes.NewReader(data)}
+	if c.Absent() {
+		input.IfNoneMatch = aws.String("*")
+	}
+	if v, match := c.Match(); match {
+		input.IfMatch = aws.String(`"` + string(v) + `"`)
+	}
+	reply, err := b.client.PutObject(ctx, input)
+	if err != nil {
+		return "", err
+	}
+	return etagVersion(reply.ETag)
+}
+
+func (b *s3Bucket) Delete(ctx context.Context, key string) error {
+	if err := CheckKey(key); err != nil {
+		return err
+	}
+	err := b.do(ctx, request{write: true, try: func(ctx context.Context) error {
+		_, err := b.client.DeleteObject(ctx, &s3.DeleteObjectInput{Bucket: &b.at.Bucket, Key: b.key(key)})
+		if err != nil && judge(err, true, Overwrite()) == missing {
+			return nil
+		}
+		return err
+	}})
+	return describe("delete", key, err)
+}
+
+func (b *s3Bucket) List(ctx context.Context, prefix string) ([]Entry, error) {
+	var entries []Entry
+	var token *string
+	for {
+		var page *s3.ListObjectsV2Output
+		err := b.do(ctx, request{try: func(ctx context.Context) (err error) {
+			page, err = b.page(ctx, prefix, token, 0)
+			return err
+		}})
+		if err != nil {
+			return nil, describe("list", prefix, err)
+		}
+		entries = b.appendEntries(entries, page.Contents)
+		if token = page.NextContinuationToken; token == nil {
+			return inOrder(entries), nil
+		}
+	}
+}
+
+// page asks for one part of a listing; a limit of 0 leaves its size to the server.
+func (b *s3Bucket) page(ctx context.Context, prefix string, token *string, limit int32) (*s3.ListObjectsV2Output, error) {
+	input := &s3.ListObjectsV2Input{Bucket: &b.at.Bucket, Prefix: b.key(prefix), ContinuationToken: token}
+	if limit > 0 {
+		input.MaxKeys = &limit
+	}
+	page, err := b.client.ListObjectsV2(ctx, input)
+	if err != nil {
+		return nil, err
+	}
+	// A body that is empty or about something else would pass for an empty list.
+	if page.Name == nil || aws.ToBool(page.IsTruncated) != (page.NextContinuationToken != nil) {
+		return nil, errMalformed
+	}
+	return page, nil
+}
+
+// appendEntries leaves out what is no key of a Bucket, such as the folder
+// objects that consoles create.
+func (b *s3Bucket) appendEntries(entries []Entry, objects []types.Object) []Entry {
+	for _, o := range objects {
+		key, ours := strings.CutPrefix(aws.ToString(o.Key), *b.key(""))
+		version, err := etagVersion(o.ETag)
+		if !ours || err != nil || CheckKey(key) != nil {
+			continue
+		}
+		entries = append(entries, Entry{Key: key, Version: version, Modified: aws.ToTime(o.LastModified)})
+	}
+	return entries
+}
+
+// inOrder sorts a listing, which not every server does, and drops what it shows
+// twice.
+func inOrder(entries []Entry) []Entry {
+	slices.SortStableFunc(entries, func(a, b Entry) int { return strings.Compare(a.Key, b.Key) })
+	return slices.CompactFunc(entries, func(a, b Entry) bool { return a.Key == b.Key })
+}
+
+// Close ends the requests in flight and the idle connections.
+func (b *s3Bucket) Close() error {
+	b.end(ErrClosed)
+	b.transport.CloseIdleConnections()
+	return nil
+}
+
+// key is the object's name in the bucket.
+func (b *s3Bucket) key(key string) *string {
+	if b.at.Prefix != "" {
+		key = b.at.Prefix + "/" + key
+	}
+	return &key
+}
+
+// etagVersion takes an ETag without its quotes, which not every reply has.
+func etagVersion(etag *string) (Version, error) {
+	version := strings.Trim(aws.ToString(etag), `"`)
+	if version == "" {
+		return "", errMalformed
+	}
+	return Version(version), nil
+}
+
+// request is one call, tried until its effect is known or its context ends.
+type request struct {
+	write     bool
+	hasty     bool // a server that cannot be reached ends it
+	condition Condition
+	try       func(context.Context) error
+}
+
+func (b *s3Bucket) do(ctx context.Context, r request) error {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
+	t := tries{write: r.write, hasty: r.hasty}
+	var last error
+	for n := 0; ctx.Err() == nil; n++ {
+		err, sent := b.once(ctx, r.try)
+		e := judge(err, sent, r.condition)
+		final, result := t.add(e, sent, explain(b.at, err))
+		if final {
+			return result
+		}
+		b.recover(e)
+		last = result
+		if clock.Sleep(ctx, pause(n, b.random())) != nil {
+			break
+		}
+	}
+	return ended(ctx, last)
+}
+
+// bound ends the request with the bucket, and by the request timeout if the
+// caller has set no deadline.
+func (b *s3Bucket) bound(ctx context.Context) (context.Context, context.CancelFunc) {
+	ctx, end := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(b.life, func() { end(context.Cause(b.life)) })
+	cancel := func() { stop(); end(nil) }
+	if _, ok := ctx.Deadline(); ok {
+		return ctx, cancel
+	}
+	ctx, expire := context.WithTimeout(ctx, b.at.RequestTimeout)
+	return ctx, func() { expire(); cancel() }
+}
+
+// once tries once and tells whether the request may have reached the server.
+func (b *s3Bucket) once(ctx context.Context, try func(context.Context) error) (err error, sent bool) {
+	ctx, cancel := context.WithTimeout(ctx, b.at.RequestTimeout)
+	defer cancel()
+	var watch atomic.Bool
+	err = try(context.WithValue(ctx, sentKey{}, &watch))
+	return err, watch.Load()
+}
+
+// recover makes the next try meet something new: other connections after a reply
+// that did not come, other credentials after some that were out of date.
+func (b *s3Bucket) recover(e effect) {
+	switch e {
+	case unclear:
+		b.transport.CloseIdleConnections()
+	case outdated:
+		if cache, ok := b.at.Credentials.(*aws.CredentialsCache); ok {
+			cache.Invalidate()
+		}
+	}
+}
+
+// describe puts the call in front of an error that is no plain answer.
+func describe(op, key string, err error) error {
+	if err == nil || errors.Is(err, ErrNotFound) || errors.Is(err, ErrConflict) || errors.Is(err, ErrClosed) {
+		return err
+	}
+	return fmt.Errorf("%s %q: %w", op, key, err)
+}
