@@ -1,3 +1,5 @@
+//go:build cgo && (linux || darwin)
+
 package slatedb
 
 /*
@@ -10,19 +12,19 @@ import "C"
 import (
 	"unsafe"
 
-	"github.com/slap-go/slap/store/slatedb/internal/library"
+	pinned "github.com/slap-go/slap/store/slatedb/internal/library"
 )
 
 // ErrLibraryMissing says that the engine's shared library was not found. The
 // error's text says where it was looked for and what to run to install it. The
 // environment variable SLATEDB_LIBRARY names a library in another place.
-var ErrLibraryMissing = library.ErrMissing
+var ErrLibraryMissing = pinned.ErrMissing
 
 // locate is the name under which dlopen finds the engine's library: the file that
 // SLATEDB_LIBRARY names, else the one in the user's cache folder, beside the
 // executable, or on the system's library path.
 func locate() (string, error) {
-	return library.Find(onSystemPath)
+	return pinned.Find(onSystemPath)
 }
 
 // onSystemPath tells whether dlopen finds a library by its bare name. It stays
