@@ -87,9 +87,11 @@ func (b *s3Bucket) Put(ctx context.Context, key string, data []byte, c Condition
 	if err := CheckKey(key); err != nil {
 		return "", err
 	}
-	if v, match := c.Match(); match && v == "" {
+	if v, match := c.Match(); match && !isETag(v) {
 		return "", ErrConflict
 	}
+	// A request that was given up may be read from after Put has returned.
+	data = bytes.Clone(data)
 	var version Version
 	err := b.do(ctx, request{write: true, condition: c, try: func(ctx context.Context) (err error) {
 		version, err = b.put(ctx, key, data, c)
@@ -208,6 +210,11 @@ func etagVersion(etag *string) (Version, error) {
 	return Version(version), nil
 }
 
+// isETag tells whether a header can hold the version; no object has another.
+func isETag(v Version) bool {
+	return v != "" && !strings.ContainsFunc(string(v), func(r rune) bool { return r < ' ' || r > '~' || r == '"' })
+}
+
 // request is one call, tried until its effect is known or its context ends.
 type request struct {
 	write     bool
@@ -217,6 +224,9 @@ type request struct {
 }
 
 func (b *s3Bucket) do(ctx context.Context, r request) error {
+	if b.life.Err() != nil {
+		return ErrClosed
+	}
 	ctx, cancel := b.bound(ctx)
 	defer cancel()
 	t := tries{write: r.write, hasty: r.hasty}

@@ -158,8 +158,11 @@ func pause(n int, random float64) time.Duration {
 // ended is the error of a request whose context ended after the last reason.
 func ended(ctx context.Context, last error) error {
 	cause := context.Cause(ctx)
-	if last == nil || errors.Is(last, cause) {
+	if last == nil {
 		return cause
+	}
+	if errors.Is(last, cause) {
+		return last
 	}
 	return fmt.Errorf("%w (%w)", last, cause)
 }

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"testing"
 	"time"
@@ -154,7 +155,8 @@ func TestEndedKeepsReasonAndCause(t *testing.T) {
 	cancel(cause)
 	checkVerdict(t, ended(ctx, nil), []error{cause}, nil)
 	checkVerdict(t, ended(ctx, reason), []error{cause, reason}, nil)
-	if got := ended(ctx, cause); got.Error() != cause.Error() {
-		t.Errorf("the cause was said twice: %s", got)
+	doubt := fmt.Errorf("%w: %w", ErrUnknownOutcome, cause)
+	if got := ended(ctx, doubt); !errors.Is(got, doubt) || got.Error() != doubt.Error() {
+		t.Errorf("%q became %q", doubt, got)
 	}
 }
