@@ -80,7 +80,10 @@ func (b *s3Bucket) get(ctx context.Context, key string) (Object, error) {
 		return Object{}, err
 	}
 	version, err := etagVersion(reply.ETag)
-	return Object{Data: data, Version: version}, err
+	if err != nil {
+		return Object{}, err
+	}
+	return Object{Data: data, Version: version}, nil
 }
 
 func (b *s3Bucket) Put(ctx context.Context, key string, data []byte, c Condition) (Version, error) {

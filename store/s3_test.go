@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/johannesboyne/gofakes3"
 	"github.com/johannesboyne/gofakes3/backend/s3mem"
@@ -15,6 +16,9 @@ import (
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/storetest"
 )
+
+// static are the credentials of the test server.
+var static = credentials.NewStaticCredentialsProvider(s3test.AccessKey, s3test.SecretKey, "")
 
 // open opens a store for the test's duration.
 func open(t *testing.T, s store.Store) store.Bucket {
@@ -27,8 +31,9 @@ func open(t *testing.T, s store.Store) store.Bucket {
 	return b
 }
 
-// fakeS3 is a server in this process, for what needs many objects.
-func fakeS3(t *testing.T, prefix string) store.Store {
+// fakeS3 is a server in this process that accepts all credentials, and quick with
+// many objects. It has the bucket "bucket".
+func fakeS3(t *testing.T) (endpoint string) {
 	t.Helper()
 	backend := s3mem.New()
 	if err := backend.CreateBucket("bucket"); err != nil {
@@ -36,13 +41,17 @@ func fakeS3(t *testing.T, prefix string) store.Store {
 	}
 	server := httptest.NewServer(gofakes3.New(backend).Server())
 	t.Cleanup(server.Close)
+	return server.URL
+}
+
+func at(endpoint, prefix string, c aws.CredentialsProvider) store.Store {
 	return store.S3(store.S3Options{
-		Bucket: "bucket", Prefix: prefix, Region: "us-east-1", Endpoint: server.URL,
-		Credentials: credentials.NewStaticCredentialsProvider("key", "secret", ""),
+		Bucket: "bucket", Prefix: prefix, Region: s3test.Region, Endpoint: endpoint, Credentials: c,
 	})
 }
 
 func TestS3Conformance(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t, "bucket")
 	var place atomic.Int64
 	storetest.Run(t, func(t *testing.T) store.Bucket {
@@ -51,13 +60,15 @@ func TestS3Conformance(t *testing.T) {
 }
 
 func TestS3ConformanceWithoutPrefix(t *testing.T) {
+	t.Parallel()
 	storetest.Run(t, func(t *testing.T) store.Bucket {
-		return open(t, fakeS3(t, ""))
+		return open(t, at(fakeS3(t), "", static))
 	})
 }
 
 func TestS3ListsEveryPageInOrder(t *testing.T) {
-	b := open(t, fakeS3(t, "place"))
+	t.Parallel()
+	b := open(t, at(fakeS3(t), "place", static))
 	var want []string
 	for i := range 2100 {
 		key := fmt.Sprintf("n/%d", i)
@@ -83,6 +94,7 @@ func TestS3ListsEveryPageInOrder(t *testing.T) {
 // Prefixes are folders: no store sees another one's objects, nor those that a
 // console leaves at the folder's own name.
 func TestS3PrefixesAreApart(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t, "bucket")
 	root, place, neighbour := open(t, server.Store("bucket", "")), open(t, server.Store("bucket", "/place/")), open(t, server.Store("bucket", "place2"))
 	for _, b := range []store.Bucket{place, neighbour} {
