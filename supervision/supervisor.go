@@ -1,0 +1,220 @@
+package supervision
+
+import (
+	"strings"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/internal/clock"
+)
+
+// abandonRetry is the wait before another look at a child that ended just when its time was over.
+const abandonRetry = 10 * time.Millisecond
+
+// A supervisor is the actor around a [core]: it feeds it with what happens and does what it says.
+//
+// Proto.Actor stops all children of a stopping actor at once and ends the actor when they are gone. So it
+// knows of one child only, which is the supervisor itself: a supervisor that is stopped, by whomever, stays
+// until it tells itself that this child has terminated.
+type supervisor struct {
+	spec   Spec
+	run    *child // itself, as its parent's child
+	events func(Event)
+
+	core    *core
+	ctx     actor.Context
+	process actor.Process // its own, to be reached by children and timers even when it is not registered
+
+	requests map[token]request
+	token    token
+}
+
+// A signal is a child's word to its supervisor. It travels as the reason of a Failure, which is a system
+// message.
+type signal struct {
+	from *child
+	what signalKind
+}
+
+// A killOrder tells a nested supervisor to end without waiting for its children.
+type killOrder struct{}
+
+func newSupervisor(spec Spec, run *child) *supervisor {
+	s := &supervisor{spec: spec, run: run, events: spec.Events, requests: make(map[token]request)}
+	if s.events == nil {
+		s.events = run.parent.inherited()
+	}
+	return s
+}
+
+func (s *supervisor) inherited() func(Event) { return s.events }
+
+func (s *supervisor) signal(from *child, what signalKind) { s.post(&signal{from: from, what: what}) }
+
+func (s *supervisor) post(word any) {
+	s.process.SendSystemMessage(s.ctx.Self(), &actor.Failure{Reason: word})
+}
+
+// Receive handles the supervisor's own life and the requests.
+func (s *supervisor) Receive(ctx actor.Context) {
+	switch msg := ctx.Message().(type) {
+	case *actor.Started:
+		s.begin(ctx)
+	case *actor.Stopping:
+		s.core.shutdown(ErrShutdown)
+	case *StartChild:
+		s.startChild(ctx, msg)
+	case *StopChild:
+		s.core.stopChild(msg.Name, s.ask(ctx, msg.Name, msg.Tag, true))
+	case *ListChildren:
+		s.respond(ctx.Sender(), &ListChildrenResult{Children: s.children(), Tag: msg.Tag})
+	default:
+		return
+	}
+	s.perform()
+}
+
+// HandleFailure handles the signals, and the failures that Proto.Actor reports.
+func (s *supervisor) HandleFailure(
+	_ *actor.ActorSystem, _ actor.Supervisor, who *actor.PID, _ *actor.RestartStatistics, reason, _ any,
+) {
+	switch word := reason.(type) {
+	case *signal:
+		if word.from.kid.run == word.from { // else it is of an incarnation that is over
+			s.hear(word.from, word.what)
+		}
+	case killOrder:
+		s.core.kill(ErrShutdown)
+	default:
+		s.escalated(who, reason)
+	}
+	s.perform()
+}
+
+// begin sets the supervisor up and starts its children.
+func (s *supervisor) begin(ctx actor.Context) {
+	self := ctx.Self()
+	s.ctx = ctx
+	s.process, _ = ctx.ActorSystem().ProcessRegistry.GetLocal(self.Id)
+	s.core = newCore(self.Id, s.spec)
+	latch := actor.PropsFromFunc(func(actor.Context) {}, actor.WithSpawnFunc(
+		func(*actor.ActorSystem, string, *actor.Props, actor.SpawnerContext) (*actor.PID, error) {
+			return self, nil
+		}))
+	if _, err := ctx.SpawnNamed(latch, "self"); err != nil {
+		panic(err)
+	}
+	s.core.start()
+}
+
+// hear feeds a child's signal to the core.
+func (s *supervisor) hear(from *child, what signalKind) {
+	switch what {
+	case isReady:
+		s.core.kidReady(from.kid)
+	case isLeaving:
+		s.core.kidLeaving(from.kid)
+	case isWedged:
+		s.core.kidLeaving(from.kid)
+		s.overdue(from)
+	case hasEnded:
+		s.core.kidDown(clock.Now(), from.kid, from.exitReason(), from.getLost())
+	case isOverdue:
+		s.overdue(from)
+	}
+}
+
+// escalated treats a failure outside of what a child guards, such as a panic in a continuation, as its crash.
+func (s *supervisor) escalated(who *actor.PID, reason any) {
+	name, _ := strings.CutPrefix(who.Id, s.core.id+"/")
+	k := s.core.names[name]
+	if k == nil || k.run == nil || k.run.pid != who {
+		return
+	}
+	k.run.leave(&PanicError{Value: reason})
+	s.ctx.Stop(who)
+	s.core.kidLeaving(k)
+}
+
+// overdue abandons a child, except a supervisor, which the core kills.
+func (s *supervisor) overdue(run *child) {
+	if run.spec.Supervisor == nil && !run.abandon(s.ctx.ActorSystem()) {
+		s.arm(run, abandonRetry)
+		return
+	}
+	s.core.kidOverdue(clock.Now(), run.kid, run.exitReason())
+}
+
+// perform does what the core wants, and what comes of that.
+func (s *supervisor) perform() {
+	for len(s.core.out) > 0 {
+		a := s.core.out[0]
+		s.core.out = s.core.out[1:]
+		s.do(a)
+	}
+	s.core.out = nil
+}
+
+func (s *supervisor) do(a action) {
+	switch a.do {
+	case doSpawn:
+		s.spawn(a.kid)
+	case doStop:
+		a.kid.run.stop(s.ctx)
+	case doArm:
+		s.arm(a.kid.run, a.after)
+	case doDisarm:
+		a.kid.run.disarm()
+		a.kid.run = nil
+	case doKill:
+		s.kill(a.kid.run)
+	case doEmit:
+		s.emit(a.event)
+	case doReply:
+		s.reply(a)
+	case doReady:
+		s.run.announce()
+	case doLeave:
+		Exit(s.ctx, a.reason)
+	case doFinish:
+		s.run.setLost(s.core.lost)
+		s.process.SendSystemMessage(s.ctx.Self(), &actor.Terminated{Who: s.ctx.Self()})
+	}
+}
+
+// spawn starts a kid's next incarnation.
+func (s *supervisor) spawn(k *kid) {
+	k.run = &child{spec: &k.spec, parent: s, kid: k}
+	if err := k.run.spawn(s.ctx, id(s.core.id, k.spec.Name)); err != nil {
+		s.core.kidDown(clock.Now(), k, err, nil)
+	}
+}
+
+// arm reports the child as overdue after this time, or right away.
+func (s *supervisor) arm(run *child, after time.Duration) {
+	if after <= 0 {
+		s.overdue(run)
+		return
+	}
+	run.arm(after)
+}
+
+// kill tells a nested supervisor to abandon its children; it never hangs itself.
+func (s *supervisor) kill(run *child) {
+	if run.pid == nil {
+		return
+	}
+	if process, ok := s.ctx.ActorSystem().ProcessRegistry.GetLocal(run.pid.Id); ok {
+		process.SendSystemMessage(run.pid, &actor.Failure{Reason: killOrder{}})
+	}
+}
+
+// emit publishes an event; a panic in the user's function is dropped.
+func (s *supervisor) emit(e Event) {
+	if s.events == nil {
+		return
+	}
+	defer func() { _ = recover() }()
+	s.events(e)
+}
