@@ -77,7 +77,7 @@ func (b *dirBucket) List(ctx context.Context, prefix string) ([]Entry, error) {
 	if err := b.usable(ctx); err != nil {
 		return nil, err
 	}
-	names, err := b.names(dirKeys)
+	names, err := readNames(b.base, dirKeys)
 	if err != nil {
 		return nil, dirError(b.path, err)
 	}
@@ -127,15 +127,6 @@ func (b *dirBucket) Close() error {
 func (b *dirBucket) open(name string) (folder, error) {
 	root, err := b.base.OpenRoot(dirKeys + "/" + name)
 	return folder{root: root}, err
-}
-
-func (b *dirBucket) names(dir string) ([]string, error) {
-	d, err := b.base.Open(dir)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = d.Close() }()
-	return d.Readdirnames(-1)
 }
 
 // missing turns the error of opening a key's folder into the caller's. A folder

@@ -61,18 +61,16 @@ func versionOf(number uint64, nonce string) Version {
 }
 
 // read lists the folder once. What was there before it began and is still there
-// when it ends is in it.
+// when it ends is in it. A folder that was removed is empty.
 func (f folder) read() (contents, error) {
-	dir, err := f.root.Open(".")
-	if err != nil {
-		return contents{}, err
-	}
-	defer func() { _ = dir.Close() }()
-	names, err := dir.Readdirnames(-1)
-	if err != nil {
-		return contents{}, err
-	}
 	var c contents
+	names, err := readNames(f.root, ".")
+	if errors.Is(err, fs.ErrNotExist) {
+		return c, nil
+	}
+	if err != nil {
+		return c, err
+	}
 	for _, name := range names {
 		if n, ok := versionNumber(name); ok {
 			c.versions = append(c.versions, n)
@@ -82,6 +80,15 @@ func (f folder) read() (contents, error) {
 	}
 	slices.Sort(c.versions)
 	return c, nil
+}
+
+func readNames(root *os.Root, dir string) ([]string, error) {
+	d, err := root.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = d.Close() }()
+	return d.Readdirnames(-1)
 }
 
 func versionName(n uint64) string { return strconv.FormatUint(n, 10) }

@@ -75,7 +75,7 @@ const goneSuffix = ".gone"
 
 // removeLeftovers removes the first versions that killed processes left unfinished.
 func (b *dirBucket) removeLeftovers() {
-	names, _ := b.names(dirNew)
+	names, _ := readNames(b.base, dirNew)
 	for _, name := range names {
 		path := dirNew + "/" + name
 		info, err := b.base.Lstat(path)
