@@ -1,0 +1,61 @@
+package actors
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/supervision"
+)
+
+// closeSlack is the time above CloseTimeout after which a database that does not
+// stop is given up by its supervisor.
+const closeSlack = 5 * time.Second
+
+// spec is the shard's subtree. Its children's supervisor is filled once the
+// database is open, since the application's children are made for an open one.
+func (s *Shard) spec(name string) supervision.ChildSpec {
+	return supervision.ChildSpec{
+		Name:    name,
+		Restart: supervision.Temporary,
+		Supervisor: &supervision.Spec{
+			Strategy:  supervision.OneForAll,
+			Intensity: supervision.NoRestarts,
+			Children: []supervision.ChildSpec{
+				{Name: "notifier", New: func() actor.Actor { return &notifier{shard: s} }},
+				{
+					Name: "database", Ready: supervision.Manual,
+					Shutdown: s.config.CloseTimeout + closeSlack,
+					New:      func() actor.Actor { return &database{shard: s} },
+				},
+				{Name: "children", Supervisor: &s.children},
+			},
+		},
+	}
+}
+
+// fill asks the application for the shard's children and puts an inbox in front
+// of each.
+func (s *Shard) fill() (err error) {
+	if s.config.ShardChildren == nil {
+		return nil
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("shard %d: ShardChildren panicked: %v", s.number, p)
+		}
+	}()
+	for _, child := range s.config.ShardChildren(s) {
+		b := &inbox{name: child.Name, shard: s, replies: s.replies, limit: s.config.MaxPending}
+		child.Props = append([]actor.PropsOption{actor.WithReceiverMiddleware(b.middleware)}, child.Props...)
+		s.children.Children = append(s.children.Children, child)
+		s.mu.Lock()
+		s.inboxes[child.Name] = b
+		s.mu.Unlock()
+	}
+	if err := s.children.Validate(); err != nil {
+		return fmt.Errorf("shard %d: ShardChildren: %w", s.number, err)
+	}
+	return nil
+}

@@ -1,0 +1,146 @@
+package actors
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store/slatedb"
+	"github.com/slap-go/slap/supervision"
+)
+
+// ErrFenced is the exit reason of a shard whose database another writer has opened.
+var ErrFenced = errors.New("fenced by another writer")
+
+// Messages to the database.
+type (
+	opened      struct{}            // the open has ended
+	openTimeout struct{}            // the open takes too long
+	look        struct{}            // time to look at the database's state
+	inspect     struct{ err error } // an operation failed: look why
+)
+
+// database is the actor that opens a shard's database, notices its end, and
+// closes it. While it stops it waits for the close, at most CloseTimeout; it
+// takes no messages then.
+type database struct {
+	shard   *Shard
+	opening *opening
+	timer   *time.Timer
+}
+
+// Receive opens, watches and closes.
+func (d *database) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		d.open(ctx)
+	case opened:
+		d.opened(ctx)
+	case openTimeout:
+		if d.shard.db == nil {
+			supervision.Fail(ctx, fmt.Errorf("shard %d: %w", d.shard.number, errOpenAbandoned))
+		}
+	case look:
+		d.look(ctx, nil)
+	case inspect:
+		d.look(ctx, m.err)
+	case *actor.Stopping:
+		d.timer.Stop()
+		d.close()
+	}
+}
+
+func (d *database) open(ctx actor.Context) {
+	c, root, self := d.shard.config, ctx.ActorSystem().Root, ctx.Self()
+	d.shard.database.Store(self)
+	options := c.Database
+	options.CacheID = uint64(d.shard.number)
+	options.OnWrite = d.shard.wrote
+	d.timer = clock.AfterFunc(c.OpenTimeout, func() { root.Send(self, openTimeout{}) })
+	d.opening = open(c.Objects, c.path(d.shard.number), &options, func() { root.Send(self, opened{}) })
+}
+
+func (d *database) opened(ctx actor.Context) {
+	d.timer.Stop()
+	db, err := d.opening.result()
+	switch {
+	case errors.Is(err, slatedb.ErrFenced):
+		d.fenced()
+		supervision.Fail(ctx, ErrFenced)
+	case err != nil:
+		supervision.Fail(ctx, fmt.Errorf("shard %d: open %s: %w", d.shard.number, d.shard.config.path(d.shard.number), err))
+	default:
+		d.shard.opened(db)
+		if err := d.shard.fill(); err != nil {
+			supervision.Fail(ctx, err)
+			return
+		}
+		supervision.Ready(ctx)
+		d.watch(ctx)
+	}
+}
+
+// watch looks at the database's state from time to time: nothing tells when an
+// idle database is fenced.
+func (d *database) watch(ctx actor.Context) {
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	d.timer = clock.AfterFunc(d.shard.config.WatchInterval, func() { root.Send(self, look{}) })
+}
+
+func (d *database) look(ctx actor.Context, cause error) {
+	if d.shard.db == nil {
+		return
+	}
+	switch reason := d.shard.db.Status().CloseReason; {
+	case reason == slatedb.ReasonFenced || errors.Is(cause, slatedb.ErrFenced):
+		d.fenced()
+		supervision.Exit(ctx, ErrFenced)
+	case reason != slatedb.ReasonNone:
+		supervision.Exit(ctx, fmt.Errorf("shard %d: the database has ended (%v): %w", d.shard.number, reason, errors.Join(cause, slatedb.ErrClosed)))
+	default:
+		d.timer.Stop()
+		d.watch(ctx)
+	}
+}
+
+func (d *database) fenced() {
+	if d.shard.status.fenced() {
+		d.shard.config.Logger.Error("shard fenced: another writer has opened its database", "shard", d.shard.number)
+	}
+	d.shard.shut()
+}
+
+// close ends the database and keeps its last word for those who wait.
+func (d *database) close() {
+	d.shard.status.stopping()
+	d.shard.shut()
+	ctx, cancel := context.WithTimeout(context.Background(), d.shard.config.CloseTimeout)
+	defer cancel()
+	db, err := d.opening.wait(ctx)
+	if err != nil {
+		d.shard.end(lastWord{reason: messages.ErrStopping, abandoned: errors.Is(err, errOpenAbandoned)})
+		return
+	}
+	d.shard.end(d.shutdown(ctx, db))
+}
+
+func (d *database) shutdown(ctx context.Context, db *slatedb.DB) lastWord {
+	skipFlush := d.shard.status.get() == Fenced || d.shard.db == nil
+	err := db.Close(ctx, &slatedb.CloseOptions{SkipFlush: skipFlush})
+	last := lastWord{durable: db.Status().DurableSeq, reason: messages.ErrStopping}
+	switch {
+	case errors.Is(err, slatedb.ErrFenced) || d.shard.status.get() == Fenced:
+		d.fenced()
+		last.reason = ErrFenced
+	case errors.Is(err, slatedb.ErrAbandoned):
+		last.reason, last.abandoned = errCloseAbandoned, true
+	case err != nil:
+		last.reason = err
+	}
+	return last
+}

@@ -1,0 +1,123 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+)
+
+var epoch = time.Unix(1_700_000_000, 0)
+
+func at(d time.Duration) time.Time { return epoch.Add(d) }
+
+func newDurability() *durability { return &durability{interval: 100 * time.Millisecond} }
+
+func wantStep(t *testing.T, got, want step) {
+	t.Helper()
+	if got != want {
+		t.Fatalf("step %+v, want %+v", got, want)
+	}
+}
+
+func TestP9_1_AQuietShardIsFlushedAtOnce(t *testing.T) {
+	d := newDurability()
+	wantStep(t, d.wrote(at(0)), step{flush: true})
+	next, _ := d.flushed(at(2*time.Millisecond), 1)
+	wantStep(t, next, step{})
+	wantStep(t, d.wrote(at(time.Second)), step{flush: true})
+}
+
+func TestP9_1_ABusyShardIsFlushedOnceAnInterval(t *testing.T) {
+	d := newDurability()
+	wantStep(t, d.wrote(at(0)), step{flush: true})
+	wantStep(t, d.wrote(at(time.Millisecond)), step{}) // one flush in flight
+	next, _ := d.flushed(at(5*time.Millisecond), 1)
+	wantStep(t, next, step{wake: 95 * time.Millisecond}) // counted from the beginning of the last flush
+	wantStep(t, d.woke(at(100*time.Millisecond)), step{flush: true})
+}
+
+func TestP9_1_AFlushLongerThanTheIntervalIsFollowedAtOnce(t *testing.T) {
+	d := newDurability()
+	d.wrote(at(0))
+	d.wrote(at(time.Millisecond))
+	next, _ := d.flushed(at(250*time.Millisecond), 1)
+	wantStep(t, next, step{flush: true})
+}
+
+func TestP9_1_AnExplicitFlushDoesNotWaitForThePace(t *testing.T) {
+	d := newDurability()
+	d.wrote(at(0))
+	d.flushed(at(time.Millisecond), 1)
+	wantStep(t, d.wrote(at(2*time.Millisecond)), step{wake: 98 * time.Millisecond})
+	wantStep(t, d.hurry(at(3*time.Millisecond)), step{flush: true})
+}
+
+func TestP9_1_AnExplicitFlushJoinsTheOneInFlightIfNothingWasWrittenSince(t *testing.T) {
+	d := newDurability()
+	d.wrote(at(0))
+	wantStep(t, d.hurry(at(time.Millisecond)), step{})
+	next, _ := d.flushed(at(2*time.Millisecond), 1)
+	wantStep(t, next, step{})
+
+	d.wrote(at(200 * time.Millisecond))
+	d.wrote(at(201 * time.Millisecond))
+	wantStep(t, d.hurry(at(202*time.Millisecond)), step{})
+	next, _ = d.flushed(at(203*time.Millisecond), 2)
+	wantStep(t, next, step{flush: true})
+}
+
+func TestP9_1_AnEndedShardIsNotFlushed(t *testing.T) {
+	d := newDurability()
+	d.end(0, errors.New("over"))
+	wantStep(t, d.wrote(at(0)), step{})
+	wantStep(t, d.hurry(at(0)), step{})
+}
+
+func TestDUR3_ReleasedLowestFirstTiesInOrder(t *testing.T) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	rnd := rand.New(rand.NewPCG(seed, 0))
+	d := newDurability()
+	type key struct{ seq, order int }
+	var want, got []key
+	for order := range 100 {
+		k := key{rnd.IntN(20), order}
+		want = append(want, k)
+		d.wait(uint64(k.seq), func(bool, error) { got = append(got, k) })
+	}
+	slices.SortStableFunc(want, func(a, b key) int { return a.seq - b.seq })
+	tell(d.advance(9), true, nil)
+	for _, k := range got {
+		if k.seq > 9 {
+			t.Fatalf("%v released at durable 9", k)
+		}
+	}
+	tell(d.advance(19), true, nil)
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Fatalf("released in the order %v\nwant %v", got, want)
+	}
+}
+
+func TestDUR5_AtTheEndTheDurableAreReleasedAndTheOthersTold(t *testing.T) {
+	w := &waits{}
+	reason := errors.New("over")
+	told := map[uint64]bool{}
+	for seq := uint64(1); seq <= 4; seq++ {
+		w.on(seq, func(durable bool, err error) {
+			told[seq] = durable
+			if !durable && !errors.Is(err, reason) {
+				t.Errorf("seq %d: %v", seq, err)
+			}
+		})
+	}
+	w.end(2, reason)
+	w.on(2, func(durable bool, _ error) { told[12] = durable })
+	w.on(3, func(durable bool, _ error) { told[13] = durable })
+	want := map[uint64]bool{1: true, 2: true, 3: false, 4: false, 12: true, 13: false}
+	if fmt.Sprint(told) != fmt.Sprint(want) {
+		t.Fatalf("told %v, want %v", told, want)
+	}
+}

@@ -1,0 +1,267 @@
+package actors
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/supervision"
+)
+
+// Messages to the host.
+type (
+	startShard struct {
+		shard   int
+		replyTo *actor.PID
+	}
+	stopShard struct {
+		shard   int
+		replyTo *actor.PID
+	}
+	drained struct{ shard *Shard } // nothing is inside the gate, or the drain took too long
+	exited  struct {               // a shard ended by itself
+		name   string
+		reason error
+	}
+)
+
+// host starts and stops this node's shards, for the strategy, and reports those
+// that go down. Opens and closes run elsewhere; the host never waits.
+type host struct {
+	node  *Node
+	slots []slot
+	names map[string]int // of the openings that are not idle
+	count uint64         // openings so far
+}
+
+// slot is what the host knows of one shard.
+type slot struct {
+	state    slotState
+	shard    *Shard
+	name     string // of its subtree
+	timer    *time.Timer
+	starter  *actor.PID
+	stoppers []*actor.PID
+	stopping bool // a stop was asked for while it opened
+}
+
+type slotState uint8
+
+const (
+	idle slotState = iota
+	opens
+	runs
+	drains
+	closes
+)
+
+// Receive carries out requests and follows what becomes of them.
+func (h *host) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		h.slots = make([]slot, h.node.config.Shards)
+		h.names = map[string]int{}
+		h.node.table.clear()
+	case startShard:
+		h.start(ctx, m)
+	case *supervision.StartChildResult:
+		h.started(ctx, m)
+	case stopShard:
+		h.stop(ctx, m)
+	case drained:
+		h.drained(ctx, m.shard)
+	case *supervision.StopChildResult:
+		h.stopped(ctx, m)
+	case exited:
+		h.exited(m)
+	case *actor.Stopping:
+		h.end()
+	}
+}
+
+func (h *host) start(ctx actor.Context, m startShard) {
+	err := h.refuseStart(m.shard)
+	if err != nil {
+		answer(ctx, m.replyTo, &strategy.Started{Shard: m.shard, Err: err})
+		return
+	}
+	h.count++
+	c := h.node.config
+	opening := fmt.Sprintf("%s.%d", c.Incarnation, h.count)
+	shard := newShard(m.shard, opening, c, h.node.replies)
+	name := fmt.Sprintf("%d-%s", m.shard, opening)
+	h.node.remember(shard)
+	h.slots[m.shard] = slot{state: opens, shard: shard, name: name, starter: m.replyTo}
+	h.names[name] = m.shard
+	h.node.table.set(m.shard, StateOpening, nil)
+	ctx.Request(h.supervisor(ctx), &supervision.StartChild{Spec: shard.spec(name)})
+}
+
+func (h *host) refuseStart(n int) error {
+	if n < 0 || n >= len(h.slots) {
+		return fmt.Errorf("%w: %d is not in 0..%d", strategy.ErrInvalidShard, n, len(h.slots)-1)
+	}
+	switch h.slots[n].state {
+	case idle:
+		return nil
+	case opens, runs:
+		if h.slots[n].stopping {
+			return strategy.ErrClosing
+		}
+		return strategy.ErrAlreadyStarted
+	default:
+		return strategy.ErrClosing
+	}
+}
+
+// started says how an open ended. After a stop the supervisor's answer to that
+// decides when the shard is idle again.
+func (h *host) started(ctx actor.Context, m *supervision.StartChildResult) {
+	n, known := h.names[m.Name]
+	if !known {
+		return
+	}
+	s := &h.slots[n]
+	err := startError(m.Err)
+	if s.stopping && (err == nil || errors.Is(err, strategy.ErrStopped)) {
+		return // the opener is answered after the close
+	}
+	answer(ctx, s.starter, &strategy.Started{Shard: n, Err: err})
+	s.starter = nil
+	switch {
+	case s.stopping:
+	case err == nil:
+		s.state = runs
+		h.node.table.set(n, StateRunning, s.shard)
+	default:
+		h.free(n)
+	}
+}
+
+// startError is the failure of an open as the strategy sees it.
+func startError(err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, ErrFenced):
+		return strategy.ErrFenced
+	case errors.Is(err, supervision.ErrShutdown), errors.Is(err, supervision.ErrStopping):
+		return strategy.ErrStopped
+	}
+	var start *supervision.StartError
+	for errors.As(err, &start) && start.Reason != nil {
+		err = start.Reason
+	}
+	return err
+}
+
+func (h *host) stop(ctx actor.Context, m stopShard) {
+	if m.shard < 0 || m.shard >= len(h.slots) || h.slots[m.shard].state == idle {
+		answer(ctx, m.replyTo, &strategy.Closed{Shard: m.shard, Err: strategy.ErrNotStarted})
+		return
+	}
+	s := &h.slots[m.shard]
+	s.stoppers = append(s.stoppers, m.replyTo)
+	h.node.table.set(m.shard, StateClosing, nil)
+	switch s.state {
+	case opens:
+		if !s.stopping {
+			s.stopping = true
+			s.shard.stop()
+			h.close(ctx, s)
+		}
+	case runs:
+		s.state = drains
+		h.drain(ctx, s)
+	default: // it stops already
+	}
+}
+
+// drain shuts the gate and waits, elsewhere, for what has begun.
+func (h *host) drain(ctx actor.Context, s *slot) {
+	root, self, shard := ctx.ActorSystem().Root, ctx.Self(), s.shard
+	s.timer = clock.AfterFunc(h.node.config.DrainTimeout, func() { root.Send(self, drained{shard}) })
+	shard.onDrained(func() { root.Send(self, drained{shard}) })
+	shard.stop()
+}
+
+func (h *host) drained(ctx actor.Context, shard *Shard) {
+	s := &h.slots[shard.number]
+	if s.shard != shard || s.state != drains {
+		return
+	}
+	s.timer.Stop()
+	h.close(ctx, s)
+}
+
+func (h *host) close(ctx actor.Context, s *slot) {
+	if s.state == drains {
+		s.state = closes
+	}
+	ctx.Request(h.supervisor(ctx), &supervision.StopChild{Name: s.name})
+}
+
+func (h *host) stopped(ctx actor.Context, m *supervision.StopChildResult) {
+	n, known := h.names[m.Name]
+	if !known {
+		return
+	}
+	s := h.slots[n]
+	h.free(n)
+	if s.starter != nil {
+		answer(ctx, s.starter, &strategy.Started{Shard: n, Err: strategy.ErrStopped})
+	}
+	err := s.shard.closeError()
+	for _, to := range s.stoppers {
+		answer(ctx, to, &strategy.Closed{Shard: n, Err: err})
+	}
+	h.node.config.Strategy.HandleShardDown(n, strategy.Stopped)
+}
+
+// exited reports a shard that ended by itself. One that is stopping is reported
+// as stopped, by the answer to the stop.
+func (h *host) exited(m exited) {
+	n, known := h.names[m.name]
+	if !known || h.slots[n].state != runs {
+		return
+	}
+	reason := strategy.Crashed
+	if errors.Is(m.reason, ErrFenced) || h.slots[n].shard.Status() == Fenced {
+		reason = strategy.Fenced
+	}
+	h.free(n)
+	h.node.config.Logger.Error("shard went down", "shard", n, "reason", reason.String(), "error", m.reason)
+	h.node.config.Strategy.HandleShardDown(n, reason)
+}
+
+func (h *host) free(n int) {
+	delete(h.names, h.slots[n].name)
+	h.slots[n] = slot{}
+	h.node.table.set(n, StateUnassigned, nil)
+}
+
+// end marks every shard, so that children can tell a shutdown from a fence.
+func (h *host) end() {
+	for n := range h.slots {
+		if s := &h.slots[n]; s.state != idle {
+			if s.timer != nil {
+				s.timer.Stop()
+			}
+			s.shard.stop()
+		}
+	}
+}
+
+func (h *host) supervisor(ctx actor.Context) *actor.PID {
+	return supervision.PID(ctx.Parent(), shardsName)
+}
+
+func answer(ctx actor.Context, to *actor.PID, message any) {
+	if to != nil {
+		ctx.Send(to, message)
+	}
+}

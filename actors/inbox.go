@@ -1,0 +1,144 @@
+package actors
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/messages"
+)
+
+// inbox is the front of one named child of one opening, over all its restarts.
+// It knows the requests in the child's mailbox and in its hands, so that none is
+// forgotten when the child or the shard ends.
+type inbox struct {
+	name    string
+	shard   *Shard
+	replies *replies
+	limit   int // requests that may wait
+
+	waiting atomic.Int32 // requests that have not begun
+
+	mu    sync.Mutex
+	pid   *actor.PID // the running incarnation; nil while there is none
+	first *request   // the requests that are not settled
+}
+
+// ask puts the request in front of the child, or settles it as not executed.
+func (b *inbox) ask(r *request) {
+	pid, kind := b.admit(r)
+	if kind != nil {
+		r.refuse(kind, nil)
+		return
+	}
+	b.replies.system.Root.Send(pid, r)
+}
+
+func (b *inbox) admit(r *request) (*actor.PID, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.pid == nil:
+		return nil, messages.ErrStopping
+	case int(b.waiting.Load()) >= b.limit:
+		return nil, messages.ErrOverloaded
+	}
+	b.waiting.Add(1)
+	r.inbox, r.linked, r.next = b, true, b.first
+	if b.first != nil {
+		b.first.prev = r
+	}
+	b.first = r
+	return b.pid, nil
+}
+
+// remove forgets a settled request, or one that the notifier took over.
+func (b *inbox) remove(r *request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !r.linked {
+		return
+	}
+	if r.prev != nil {
+		r.prev.next = r.next
+	} else {
+		b.first = r.next
+	}
+	if r.next != nil {
+		r.next.prev = r.prev
+	}
+	r.linked, r.prev, r.next = false, nil, nil
+}
+
+// up says that an incarnation of the child takes requests.
+func (b *inbox) up(pid *actor.PID) {
+	b.down(messages.ErrChildStopped)
+	b.mu.Lock()
+	b.pid = pid
+	b.mu.Unlock()
+}
+
+// down says that the incarnation is gone: what waits was not executed, what has
+// begun and has no answer is unknown.
+func (b *inbox) down(kind error) {
+	for _, r := range b.shut() {
+		r.end(messages.ErrStopping, kind, nil)
+	}
+}
+
+// close refuses what waits and what comes; what has begun may still be answered.
+func (b *inbox) close() {
+	for _, r := range b.shut() {
+		r.refuse(messages.ErrStopping, nil)
+	}
+}
+
+// shut lets no request in and returns those that are not settled.
+func (b *inbox) shut() []*request {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.pid = nil
+	var open []*request
+	for r := b.first; r != nil; r = r.next {
+		open = append(open, r)
+	}
+	return open
+}
+
+// middleware stands in front of the child. It marks requests begun when they
+// leave the mailbox and hands on the message alone, with a sender that leads to
+// the request.
+func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
+	return func(c actor.ReceiverContext, env *actor.MessageEnvelope) {
+		switch m := env.Message.(type) {
+		case *request:
+			b.deliver(c, m, next)
+		case *actor.Started:
+			next(c, env)
+			b.up(c.Self())
+		case *actor.Stopping:
+			b.close()
+			next(c, env)
+		case *actor.Stopped:
+			next(c, env)
+			b.down(messages.ErrChildStopped)
+		default:
+			next(c, env)
+		}
+	}
+}
+
+func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.ReceiverFunc) {
+	if !r.begin(b.shard.gate) {
+		return
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			r.lose(messages.ErrPanicked, fmt.Errorf("%v", p))
+			panic(p)
+		}
+	}()
+	next(c, &actor.MessageEnvelope{Message: r.message, Sender: b.replies.sender(r)})
+}

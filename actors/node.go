@@ -1,0 +1,161 @@
+package actors
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/supervision"
+)
+
+// Names of the cluster's children.
+const (
+	shardsName = "shards"
+	hostName   = "host"
+)
+
+// Node runs a cluster's actors on this node.
+type Node struct {
+	config  *Config
+	system  *actor.ActorSystem
+	replies *replies
+	table   table
+	host    *actor.PID
+	tree    *supervision.Tree
+
+	mu       sync.Mutex
+	openings []*Shard // those that may not be closed yet
+}
+
+// Start starts the tree and returns once every child of it is ready: with the
+// strategy local, once every shard was attempted.
+func Start(ctx context.Context, system *actor.ActorSystem, c Config) (*Node, error) {
+	name := "slap"
+	if c.Cluster != "" {
+		name += "-" + c.Cluster
+	}
+	replies, fresh := newReplies(system, name+"-replies")
+	if !fresh {
+		return nil, fmt.Errorf("slap: a cluster named %q runs in this actor system already", c.Cluster)
+	}
+	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards)}
+	n.host = supervision.PID(system.NewLocalPID(name), hostName)
+	tree, err := supervision.Start(ctx, system, n.spec(name))
+	if err != nil {
+		replies.close()
+		return nil, err
+	}
+	n.tree = tree
+	return n, nil
+}
+
+// spec is the tree. A host or strategy that starts over knows nothing of shards
+// that are still open, so that all of them start over together.
+func (n *Node) spec(name string) supervision.Spec {
+	return supervision.Spec{
+		Name:     name,
+		Strategy: supervision.OneForAll,
+		Events:   n.log,
+		Children: []supervision.ChildSpec{
+			{Name: shardsName, Supervisor: &supervision.Spec{Events: n.shardEvent}},
+			{Name: hostName, New: func() actor.Actor { return &host{node: n} }},
+			n.config.Strategy.Child((*runtime)(n)),
+		},
+	}
+}
+
+func (n *Node) log(e supervision.Event) {
+	n.config.Logger.LogAttrs(context.Background(), e.Level(), e.String(), e.Attrs()...)
+}
+
+// shardEvent hears of every shard that ends. The ones inside a shard come here
+// too, since they inherit this receiver.
+func (n *Node) shardEvent(e supervision.Event) {
+	if exit, ok := e.(supervision.ChildExited); ok && exit.Ready && !exit.Asked {
+		n.system.Root.Send(n.host, exited{name: exit.Child, reason: exit.Reason})
+	}
+	n.log(e)
+}
+
+// Done is closed when the tree has ended.
+func (n *Node) Done() <-chan struct{} { return n.tree.Done() }
+
+// Err is why the tree ended; nil while it runs.
+func (n *Node) Err() error { return n.tree.Err() }
+
+// State is where the shard is, as this node sees it.
+func (n *Node) State(shard int) State { return n.table.get(shard).state }
+
+// Stop drains all shards, stops the tree and returns the shards whose databases
+// could not be closed. The end of ctx ends the wait for them.
+func (n *Node) Stop(ctx context.Context) (unclosed []int, err error) {
+	n.drain(ctx)
+	err = n.tree.Stop(ctx)
+	n.replies.close()
+	for _, s := range n.unclosed() {
+		unclosed = append(unclosed, s.number)
+	}
+	slices.Sort(unclosed)
+	return slices.Compact(unclosed), err
+}
+
+// drain lets what has begun on all shards come to its end, for DrainTimeout.
+func (n *Node) drain(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, n.config.DrainTimeout)
+	defer cancel()
+	for i := range n.table {
+		if s := n.table.get(i).shard; s != nil {
+			s.stop()
+		}
+	}
+	for i := range n.table {
+		s := n.table.get(i).shard
+		if s == nil {
+			continue
+		}
+		done := make(chan struct{})
+		s.onDrained(func() { close(done) })
+		select {
+		case <-done:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// remember keeps an opening until it is known to be closed.
+func (n *Node) remember(s *Shard) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.openings = append(slices.DeleteFunc(n.openings, (*Shard).closed), s)
+}
+
+// unclosed are the openings that are not known to be closed.
+func (n *Node) unclosed() []*Shard {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(n.openings), (*Shard).closed)
+}
+
+// runtime is the node as its strategy sees it.
+type runtime Node
+
+// Shards is the number of shards.
+func (r *runtime) Shards() int { return r.config.Shards }
+
+// StartShard asks the host to open the shard.
+func (r *runtime) StartShard(shard int, replyTo *actor.PID) {
+	r.system.Root.Send(r.host, startShard{shard, replyTo})
+}
+
+// StopShard asks the host to close the shard.
+func (r *runtime) StopShard(shard int, replyTo *actor.PID) {
+	r.system.Root.Send(r.host, stopShard{shard, replyTo})
+}
+
+// Logger is the node's.
+func (r *runtime) Logger() *slog.Logger { return r.config.Logger }

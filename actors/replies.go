@@ -1,0 +1,92 @@
+package actors
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+// replies is the process that the answers of children come to. One serves all
+// requests of a node: the sender of a message is its PID with the request's
+// number in it.
+type replies struct {
+	system *actor.ActorSystem
+	id     string
+	last   atomic.Uint32
+	parts  [64]repliesPart
+}
+
+type repliesPart struct {
+	mu       sync.Mutex
+	requests map[uint32]*request
+	_        [40]byte // keeps neighbours out of one cache line
+}
+
+// newReplies registers the process under the id.
+func newReplies(system *actor.ActorSystem, id string) (*replies, bool) {
+	r := &replies{system: system, id: id}
+	for i := range r.parts {
+		r.parts[i].requests = map[uint32]*request{}
+	}
+	_, fresh := system.ProcessRegistry.Add(r, id)
+	return r, fresh
+}
+
+// close takes the process from the registry. Answers that come later are dead letters.
+func (r *replies) close() { r.system.ProcessRegistry.Remove(r.system.NewLocalPID(r.id)) }
+
+func (r *replies) part(id uint32) *repliesPart { return &r.parts[id%uint32(len(r.parts))] }
+
+// add gives the request a number that no other open request has.
+func (r *replies) add(req *request) {
+	for {
+		req.id = r.last.Add(1)
+		p := r.part(req.id)
+		p.mu.Lock()
+		_, taken := p.requests[req.id]
+		if !taken && req.id != 0 {
+			p.requests[req.id] = req
+			p.mu.Unlock()
+			return
+		}
+		p.mu.Unlock()
+	}
+}
+
+// remove forgets the request; its answer would be a dead letter.
+func (r *replies) remove(req *request) {
+	p := r.part(req.id)
+	p.mu.Lock()
+	delete(p.requests, req.id)
+	p.mu.Unlock()
+}
+
+// sender is the PID that leads answers to the request.
+func (r *replies) sender(req *request) *actor.PID {
+	return &actor.PID{Address: r.system.ProcessRegistry.Address, Id: r.id, RequestId: req.id}
+}
+
+// find is the request that a sender stands for; nil if it is none of ours, or settled.
+func (r *replies) find(sender *actor.PID) *request {
+	if sender == nil || sender.Id != r.id || sender.Address != r.system.ProcessRegistry.Address {
+		return nil
+	}
+	p := r.part(sender.RequestId)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.requests[sender.RequestId]
+}
+
+// SendUserMessage settles the request with what the child answered.
+func (r *replies) SendUserMessage(pid *actor.PID, message any) {
+	if req := r.find(pid); req != nil {
+		req.respond(actor.UnwrapEnvelopeMessage(message))
+	}
+}
+
+// SendSystemMessage ignores what the actor system says to a process without a life.
+func (r *replies) SendSystemMessage(*actor.PID, any) {}
+
+// Stop ignores a stop: only the node ends the process.
+func (r *replies) Stop(*actor.PID) {}

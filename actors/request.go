@@ -1,0 +1,135 @@
+package actors
+
+import (
+	"errors"
+	"sync/atomic"
+
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store/slatedb"
+)
+
+// The life of a request: waiting → begun → settled, or waiting → settled.
+const (
+	waiting uint32 = iota
+	begun
+	settled
+)
+
+// request is one message to a child, from the moment it is admitted until it is
+// settled with an answer or an error. It travels through the child's mailbox.
+type request struct {
+	id      uint32 // names it in the sender's PID
+	shard   int
+	target  string
+	message any
+
+	state  atomic.Uint32
+	gate   *gate         // set while the request is begun
+	done   chan struct{} // closed when settled; the fields below are valid then
+	answer any
+	err    error
+
+	inbox      *inbox // set once, before the request is sent; nil if it never was admitted
+	linked     bool   // in the inbox's list; guarded, as the links are, by the inbox
+	prev, next *request
+}
+
+func newRequest(shard int, target string, message any) *request {
+	return &request{shard: shard, target: target, message: message, done: make(chan struct{})}
+}
+
+// begin marks the request as taken from the mailbox, if the gate lets it in.
+// False: it is settled, or was before.
+func (r *request) begin(g *gate) bool {
+	if kind := g.enter(); kind != nil {
+		r.refuse(kind, nil)
+		return false
+	}
+	r.gate = g
+	if !r.leaveQueue(begun) {
+		r.gate = nil
+		g.leave()
+		return false
+	}
+	return true
+}
+
+// leaveQueue ends the waiting of the request, once.
+func (r *request) leaveQueue(to uint32) bool {
+	if !r.state.CompareAndSwap(waiting, to) {
+		return false
+	}
+	if r.inbox != nil {
+		r.inbox.waiting.Add(-1)
+	}
+	return true
+}
+
+// refuse settles a request that has not begun as not executed.
+func (r *request) refuse(kind, cause error) bool {
+	if !r.leaveQueue(settled) {
+		return false
+	}
+	r.settle(nil, messages.NotExecuted(r.shard, r.target, kind, cause))
+	return true
+}
+
+// lose settles a request that has begun as unknown.
+func (r *request) lose(kind, cause error) bool {
+	if !r.state.CompareAndSwap(begun, settled) {
+		return false
+	}
+	r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kind, cause))
+	return true
+}
+
+// end settles the request by how far it got: not executed, or unknown.
+func (r *request) end(waitingKind, begunKind, cause error) {
+	if !r.refuse(waitingKind, cause) {
+		r.lose(begunKind, cause)
+	}
+}
+
+// respond settles a request that has begun with what the child said: an answer,
+// the application's error, or an error that leaves the outcome unknown.
+func (r *request) respond(message any) bool {
+	if !r.state.CompareAndSwap(begun, settled) {
+		return false
+	}
+	switch m := message.(type) {
+	case *messages.AppError:
+		r.settle(nil, m)
+	case error:
+		r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(m), m))
+	default:
+		r.settle(m, nil)
+	}
+	return true
+}
+
+// handOver takes the request out of the child's hands: the child's end no longer
+// settles it.
+func (r *request) handOver() {
+	if r.inbox != nil {
+		r.inbox.remove(r)
+	}
+}
+
+func (r *request) settle(answer any, err error) {
+	r.answer, r.err = answer, err
+	close(r.done)
+	if r.gate != nil {
+		r.gate.leave()
+	}
+	if r.inbox != nil {
+		r.inbox.remove(r)
+	}
+}
+
+// kindOf is the routing kind that an error of a child stands for.
+func kindOf(err error) error {
+	if errors.Is(err, slatedb.ErrFenced) {
+		return messages.ErrFenced
+	}
+	return messages.ErrNotDurable
+}

@@ -1,0 +1,264 @@
+package actors
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store/slatedb"
+	"github.com/slap-go/slap/supervision"
+)
+
+// Shard is one opening of a shard's database on this node, as its children see
+// it. It is safe for concurrent use, at any depth below the shard, and stays
+// readable after the shard's end.
+type Shard struct {
+	number  int
+	opening string
+	config  *Config
+	replies *replies
+
+	status status
+	gate   *gate
+	db     *slatedb.DB // set before any child exists
+	waits  waits
+
+	dirty    atomic.Bool   // written to since the last flush began
+	written  atomic.Uint64 // highest sequence number written here
+	notifier atomic.Pointer[actor.PID]
+	database atomic.Pointer[actor.PID]
+	final    atomic.Pointer[lastWord]
+
+	children supervision.Spec // filled once the database is open
+
+	mu      sync.RWMutex
+	inboxes map[string]*inbox
+}
+
+// lastWord is what the database said at its end.
+type lastWord struct {
+	durable   uint64
+	reason    error
+	abandoned bool // an open or close of it goes on
+}
+
+func newShard(number int, opening string, c *Config, r *replies) *Shard {
+	s := &Shard{number: number, opening: opening, config: c, replies: r, inboxes: map[string]*inbox{}}
+	s.gate = &gate{status: &s.status}
+	s.waits.d.interval = c.FlushInterval
+	return s
+}
+
+// Number is the shard's number, 0 … N−1.
+func (s *Shard) Number() int { return s.number }
+
+// Cluster is the cluster's name.
+func (s *Shard) Cluster() string { return s.config.Cluster }
+
+// Opening identifies this opening of the database; no two are alike.
+func (s *Shard) Opening() string { return s.opening }
+
+// Options is the application's ChildOptions, as given.
+func (s *Shard) Options() any { return s.config.ChildOptions }
+
+// Status says whether the shard is running, stopping or fenced.
+func (s *Shard) Status() Status { return s.status.get() }
+
+// DB is the shard's database. The shard opens, flushes and closes it: a child
+// that closes it crashes the shard. Every write through it becomes durable,
+// waited for or not.
+func (s *Shard) DB() *slatedb.DB { return s.db }
+
+// WrittenSeq is the highest sequence number written through this opening, or the
+// durable one it began with. What was read so far is at or below it.
+func (s *Shard) WrittenSeq() uint64 { return s.written.Load() }
+
+// DurableSeq is the highest sequence number that is known to be durable.
+func (s *Shard) DurableSeq() uint64 {
+	if last := s.final.Load(); last != nil {
+		return last.durable
+	}
+	return s.db.Status().DurableSeq
+}
+
+// NotifyWhenDurable sends [messages.Durable] with the tag once everything up to
+// seq is durable, or [messages.NotDurable] if the shard ends before that is
+// known. It returns at once. A shard's notifications come lowest sequence number
+// first, those with the same in the order of the calls.
+func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
+	root := s.replies.system.Root
+	s.whenDurable(seq, func(durable bool, reason error) {
+		if durable {
+			root.Send(to, &messages.Durable{Tag: tag, Seq: seq})
+			return
+		}
+		root.Send(to, &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason})
+	})
+}
+
+// RespondWhenDurable answers the request in the actor's hands once everything up
+// to seq is durable. If the shard ends before that is known, the caller gets an
+// error that says unknown. It returns at once, and the answer is given also after
+// the child has stopped.
+func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply proto.Message) {
+	r := s.replies.find(ctx.Sender())
+	if r == nil {
+		s.respondForeign(ctx, seq, reply)
+		return
+	}
+	r.handOver()
+	s.whenDurable(seq, func(durable bool, reason error) {
+		if durable {
+			r.respond(reply)
+			return
+		}
+		r.lose(s.lossKind(), reason)
+	})
+}
+
+// respondForeign answers a sender that is not one of our requests, such as a
+// future of the actor system.
+func (s *Shard) respondForeign(ctx actor.Context, seq uint64, reply proto.Message) {
+	sender, root := ctx.Sender(), ctx.ActorSystem().Root
+	if sender == nil {
+		return
+	}
+	s.whenDurable(seq, func(durable bool, reason error) {
+		if durable {
+			root.Send(sender, reply)
+			return
+		}
+		root.Send(sender, &messages.NotDurable{Seq: seq, Reason: reason})
+	})
+}
+
+// Flush makes everything written so far durable, without waiting for the pace of
+// flushes. The end of ctx ends the wait, not the flush.
+func (s *Shard) Flush(ctx context.Context) error {
+	done := make(chan error, 1)
+	s.whenDurable(s.WrittenSeq(), func(durable bool, reason error) {
+		if durable {
+			reason = nil
+		}
+		done <- reason
+	})
+	s.sendNotifier(hurry{})
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (s *Shard) whenDurable(seq uint64, tell func(bool, error)) {
+	s.waits.on(seq, tell)
+	if seq <= s.DurableSeq() {
+		s.sendNotifier(reached{})
+	}
+}
+
+// wrote is called after each write with its sequence number.
+func (s *Shard) wrote(seq uint64) {
+	for {
+		old := s.written.Load()
+		if seq <= old || s.written.CompareAndSwap(old, seq) {
+			break
+		}
+	}
+	if s.dirty.CompareAndSwap(false, true) {
+		s.sendNotifier(dirtied{})
+	}
+}
+
+// clean is called before a flush begins: what is written from now on is not in it.
+func (s *Shard) clean() { s.dirty.Store(false) }
+
+// inspect asks the database to look why an operation failed.
+func (s *Shard) inspect(err error) {
+	if pid := s.database.Load(); pid != nil {
+		s.replies.system.Root.Send(pid, inspect{err})
+	}
+}
+
+func (s *Shard) sendNotifier(message any) {
+	if pid := s.notifier.Load(); pid != nil {
+		s.replies.system.Root.Send(pid, message)
+	}
+}
+
+// stop begins a planned end: the gate is shut, and what has begun is helped to
+// become durable. It may be called more than once.
+func (s *Shard) stop() {
+	s.status.stopping()
+	s.shut()
+	s.sendNotifier(hurry{})
+}
+
+// onDrained calls f once the gate is shut and nothing is inside.
+func (s *Shard) onDrained(f func()) { s.gate.onDrained(f) }
+
+// closed says that the database has ended and nothing of it goes on.
+func (s *Shard) closed() bool {
+	last := s.final.Load()
+	return last != nil && !last.abandoned
+}
+
+// closeError is why the database is not closed; nil if it is.
+func (s *Shard) closeError() error {
+	switch last := s.final.Load(); {
+	case last == nil:
+		return errCloseAbandoned
+	case last.abandoned:
+		return last.reason
+	}
+	return nil
+}
+
+// opened takes the database over; everything in it is durable.
+func (s *Shard) opened(db *slatedb.DB) {
+	s.written.Store(db.Status().DurableSeq)
+	s.db = db
+}
+
+// end keeps the database's last word.
+func (s *Shard) end(last lastWord) { s.final.Store(&last) }
+
+// lastWord is how far the database came and why it ended.
+func (s *Shard) lastWord() (durable uint64, reason error) {
+	if last := s.final.Load(); last != nil {
+		return last.durable, last.reason
+	}
+	if s.db == nil {
+		return 0, messages.ErrStopping
+	}
+	return s.db.Status().DurableSeq, messages.ErrStopping
+}
+
+func (s *Shard) lossKind() error {
+	if s.status.get() == Fenced {
+		return messages.ErrFenced
+	}
+	return messages.ErrNotDurable
+}
+
+// inbox is the front of the named child; nil if the shard has no such child.
+func (s *Shard) inbox(name string) *inbox {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.inboxes[name]
+}
+
+// shut lets no request in any more and refuses those that wait.
+func (s *Shard) shut() {
+	s.gate.close()
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, b := range s.inboxes {
+		b.close()
+	}
+}

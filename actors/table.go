@@ -1,0 +1,45 @@
+package actors
+
+import "sync/atomic"
+
+// State is where a shard is, as this node sees it.
+type State uint8
+
+// The states of a shard.
+const (
+	StateUnassigned State = iota
+	StateOpening
+	StateRunning
+	StateClosing
+	StateRemote // another node owns it
+)
+
+// String is the state in lower case.
+func (s State) String() string {
+	return [...]string{"unassigned", "opening", "running", "closing", "remote"}[s]
+}
+
+// table is where requests find the shards that are open here. The host writes
+// it, everybody reads it without a lock.
+type table []atomic.Pointer[entry]
+
+type entry struct {
+	state State
+	shard *Shard // nil unless it is running
+}
+
+func newTable(shards int) table {
+	t := make(table, shards)
+	t.clear()
+	return t
+}
+
+func (t table) clear() {
+	for n := range t {
+		t[n].Store(&entry{})
+	}
+}
+
+func (t table) set(n int, s State, shard *Shard) { t[n].Store(&entry{state: s, shard: shard}) }
+
+func (t table) get(n int) *entry { return t[n].Load() }

@@ -1,0 +1,73 @@
+package actors
+
+import (
+	"sync"
+	"time"
+)
+
+// waits shares a shard's durability state between the notifier, which drives it,
+// and everybody who registers. Nobody is told anything under the lock.
+type waits struct {
+	mu sync.Mutex
+	d  durability
+}
+
+// on adds a waiter, or tells it at once if the shard has ended.
+func (w *waits) on(seq uint64, tell func(durable bool, reason error)) {
+	w.mu.Lock()
+	ended, durable := w.d.ended, w.d.durable
+	if ended == nil {
+		w.d.wait(seq, tell)
+	}
+	w.mu.Unlock()
+	if ended != nil {
+		tell(seq <= durable, ended)
+	}
+}
+
+func (w *waits) wrote(now time.Time) step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.d.wrote(now)
+}
+
+func (w *waits) hurry(now time.Time) step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.d.hurry(now)
+}
+
+func (w *waits) woke(now time.Time) step {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.d.woke(now)
+}
+
+func (w *waits) flushed(now time.Time, durable uint64) step {
+	w.mu.Lock()
+	next, released := w.d.flushed(now, durable)
+	w.mu.Unlock()
+	tell(released, true, nil)
+	return next
+}
+
+func (w *waits) advance(durable uint64) {
+	w.mu.Lock()
+	released := w.d.advance(durable)
+	w.mu.Unlock()
+	tell(released, true, nil)
+}
+
+func (w *waits) end(durable uint64, reason error) {
+	w.mu.Lock()
+	released, lost := w.d.end(durable, reason)
+	w.mu.Unlock()
+	tell(released, true, nil)
+	tell(lost, false, reason)
+}
+
+func tell(waiters []waiter, durable bool, reason error) {
+	for _, w := range waiters {
+		w.tell(durable, reason)
+	}
+}

@@ -1,0 +1,194 @@
+package slap
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"time"
+
+	"github.com/slap-go/slap/actors"
+	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/store/slatedb"
+	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/strategy/local"
+	"github.com/slap-go/slap/supervision"
+	"go.opentelemetry.io/otel/metric"
+)
+
+// Shard is one opening of a shard's database, as its children see it.
+type Shard = actors.Shard
+
+// ChildSpec says how a child is made, restarted and stopped.
+type ChildSpec = supervision.ChildSpec
+
+// Status is what children can know of their shard's end.
+type Status = actors.Status
+
+// The states of a shard as its children see it.
+const (
+	Running  = actors.Running
+	Stopping = actors.Stopping
+	Fenced   = actors.Fenced
+)
+
+// Defaults of [Config].
+const (
+	DefaultMaxPending   = 10_000
+	DefaultCallTimeout  = 30 * time.Second
+	DefaultOpenTimeout  = 30 * time.Second
+	DefaultCloseTimeout = 30 * time.Second
+	DefaultDrainTimeout = 2 * time.Second
+)
+
+// ProbeMode says what [Cluster.Start] does about the store's fitness.
+type ProbeMode uint8
+
+// ProbeBlocking makes Start fail if the store does not honour conditional
+// writes. ProbeOff asks nothing of it but the cluster's identity.
+const (
+	ProbeBlocking ProbeMode = iota
+	ProbeOff
+)
+
+// Cache is where a node's databases keep blocks they have read. The zero value
+// gives each database the engine's own cache.
+type Cache struct {
+	// Bytes is the capacity of one cache shared by all shards of this node.
+	Bytes uint64
+
+	// Disabled turns caching off. It excludes Bytes.
+	Disabled bool
+}
+
+// Config says what a cluster is. Zero fields take their defaults; negative
+// durations and counts are errors. [New] checks everything.
+type Config struct {
+	// Cluster is recorded in the store at the first start. A cluster with another
+	// name does not start on the same path. Default: the name recorded.
+	Cluster string
+
+	// Name of this node: letters, digits, '.', '_' and '-', at most 63. Default: "local".
+	Name string
+
+	// Store is where everything lives. Required.
+	Store store.Store
+
+	// Path is put in front of every key in the store.
+	Path string
+
+	// Shards is how many databases there are, fixed for the life of the data:
+	// it is recorded at the first start. Required, above 0.
+	Shards int
+
+	// Settings of SlateDB by their JSON names, merged by key, deeply, into the
+	// engine's defaults. flush_interval (default 100ms, above 0) is the shortest
+	// time between two flushes of one shard; wal_enabled must not be false.
+	Settings map[string]any
+
+	// Cache of the databases.
+	Cache Cache
+
+	// MergeOperator combines values with merge operands. All nodes need the same one.
+	MergeOperator slatedb.MergeOperator
+
+	// Strategy decides which shards are open here. Default: all (package strategy/local).
+	Strategy strategy.Strategy
+
+	// ShardChildren names the application's actors of a shard. It is called at
+	// each opening, after the database is open. Default: none.
+	ShardChildren func(*Shard) []ChildSpec
+
+	// ChildOptions is handed to the children as it is, by [Shard.Options].
+	ChildOptions any
+
+	// MaxPending is how many requests may wait in front of one child; more are
+	// refused with [ErrOverloaded]. Default: 10,000.
+	MaxPending int
+
+	// CallTimeout bounds a request whose context has no deadline. Default: 30 s.
+	CallTimeout time.Duration
+
+	// A shard's open or close that takes longer is abandoned: it goes on, and is
+	// ended as soon as it can be. Defaults: 30 s each.
+	OpenTimeout, CloseTimeout time.Duration
+
+	// DrainTimeout is how long a planned stop of a shard waits for requests that
+	// have begun. Default: 2 s.
+	DrainTimeout time.Duration
+
+	// Probe of the store's conditional writes at start. Default: blocking.
+	Probe ProbeMode
+
+	// Logger gets everything worth telling. Default: [slog.Default].
+	Logger *slog.Logger
+
+	// MeterProvider gets the engine's metrics. Default: none.
+	MeterProvider metric.MeterProvider
+}
+
+var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+
+// withDefaults checks the configuration and fills in what is not set.
+func (c Config) withDefaults() (Config, error) {
+	if err := c.check(); err != nil {
+		return c, err
+	}
+	c.Name = or(c.Name, "local")
+	c.MaxPending = or(c.MaxPending, DefaultMaxPending)
+	c.CallTimeout = or(c.CallTimeout, DefaultCallTimeout)
+	c.OpenTimeout = or(c.OpenTimeout, DefaultOpenTimeout)
+	c.CloseTimeout = or(c.CloseTimeout, DefaultCloseTimeout)
+	c.DrainTimeout = or(c.DrainTimeout, DefaultDrainTimeout)
+	c.Logger = or(c.Logger, slog.Default())
+	if c.Strategy == nil {
+		s, err := local.New(local.Options{})
+		if err != nil {
+			return c, err
+		}
+		c.Strategy = s
+	}
+	return c, nil
+}
+
+func or[T comparable](v, byDefault T) T {
+	var zero T
+	if v == zero {
+		return byDefault
+	}
+	return v
+}
+
+func (c Config) check() error {
+	switch {
+	case c.Store.IsZero():
+		return errors.New("slap: Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
+	case c.Shards <= 0:
+		return fmt.Errorf("slap: Shards must be a positive number, not %d", c.Shards)
+	case c.Name != "" && !nodeName.MatchString(c.Name):
+		return fmt.Errorf("slap: Name %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", c.Name)
+	case c.Cache.Disabled && c.Cache.Bytes > 0:
+		return errors.New("slap: Cache.Disabled and Cache.Bytes exclude each other: set one")
+	case c.MaxPending < 0:
+		return fmt.Errorf("slap: MaxPending must not be negative, it is %d", c.MaxPending)
+	case c.Probe > ProbeOff:
+		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
+	}
+	if _, _, err := splitSettings(c.Settings); err != nil {
+		return err
+	}
+	for _, d := range []struct {
+		field string
+		value time.Duration
+	}{
+		{"CallTimeout", c.CallTimeout},
+		{"OpenTimeout", c.OpenTimeout},
+		{"CloseTimeout", c.CloseTimeout},
+		{"DrainTimeout", c.DrainTimeout},
+	} {
+		if d.value < 0 {
+			return fmt.Errorf("slap: %s must not be negative, it is %v", d.field, d.value)
+		}
+	}
+	return nil
+}

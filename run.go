@@ -1,0 +1,102 @@
+package slap
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"log/slog"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/actors"
+	"github.com/slap-go/slap/store/slatedb"
+)
+
+// run is what one start of a cluster holds. Its parts are released in reverse.
+type run struct {
+	node    *actors.Node
+	release []func(context.Context) error
+}
+
+func start(ctx context.Context, c *Config) (r *run, err error) {
+	r = &run{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, r.end(context.WithoutCancel(ctx)))
+		}
+	}()
+	if err := r.checkStore(ctx, c); err != nil {
+		return r, err
+	}
+	objects, err := slatedb.NewObjectStore(ctx, c.Store)
+	if err != nil {
+		return r, fmt.Errorf("slap: %w", err)
+	}
+	r.release = append(r.release, objects.Close)
+	config, err := r.nodeConfig(c, objects)
+	if err != nil {
+		return r, err
+	}
+	system := newSystem(c)
+	r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
+	r.node, err = actors.Start(ctx, system, config)
+	return r, err
+}
+
+// checkStore opens the bucket and checks that it is the cluster's, and fit.
+func (r *run) checkStore(ctx context.Context, c *Config) error {
+	bucket, err := c.Store.Open(ctx)
+	if err != nil {
+		return fmt.Errorf("slap: %w", err)
+	}
+	r.release = append(r.release, func(context.Context) error { return bucket.Close() })
+	return nil
+}
+
+func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config, error) {
+	interval, settings, err := splitSettings(c.Settings)
+	if err != nil {
+		return actors.Config{}, err
+	}
+	database := slatedb.Options{Settings: settings, NoCache: c.Cache.Disabled, MergeOperator: c.MergeOperator}
+	if c.Cache.Bytes > 0 {
+		cache, err := slatedb.NewCache(c.Cache.Bytes)
+		if err != nil {
+			return actors.Config{}, fmt.Errorf("slap: Cache: %w", err)
+		}
+		r.release = append(r.release, func(context.Context) error { cache.Close(); return nil })
+		database.Cache = cache
+	}
+	return actors.Config{
+		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path,
+		Objects: objects, Database: database, FlushInterval: interval, WatchInterval: watchInterval,
+		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, MaxPending: c.MaxPending,
+		OpenTimeout: c.OpenTimeout, CloseTimeout: c.CloseTimeout, DrainTimeout: c.DrainTimeout,
+		Logger: c.Logger,
+	}, nil
+}
+
+// end releases everything, the last first. The node's tree has ended before, or
+// never began.
+func (r *run) end(ctx context.Context) error {
+	var errs []error
+	for len(r.release) > 0 {
+		last := len(r.release) - 1
+		errs = append(errs, r.release[last](ctx))
+		r.release = r.release[:last]
+	}
+	return errors.Join(errs...)
+}
+
+// newSystem is an actor system that logs where the node does.
+func newSystem(c *Config) *actor.ActorSystem {
+	return actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return c.Logger }))
+}
+
+func newID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return hex.EncodeToString(b[:])
+}

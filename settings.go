@@ -1,0 +1,56 @@
+package slap
+
+import (
+	"fmt"
+	"maps"
+	"time"
+)
+
+const (
+	// defaultFlushInterval is the engine's own.
+	defaultFlushInterval = 100 * time.Millisecond
+
+	// watchInterval is the time between looks at an idle database. It costs a
+	// fraction of a microsecond, and is below the engine's own manifest poll.
+	watchInterval = 250 * time.Millisecond
+)
+
+// splitSettings takes out what the node does itself: it flushes, so that the
+// engine's own timer is off.
+func splitSettings(given map[string]any) (flushInterval time.Duration, engine map[string]any, err error) {
+	engine = maps.Clone(given)
+	if engine == nil {
+		engine = map[string]any{}
+	}
+	flushInterval, err = flushIntervalOf(engine["flush_interval"])
+	if err != nil {
+		return 0, nil, err
+	}
+	if wal, ok := engine["wal_enabled"]; ok && wal != true {
+		return 0, nil, fmt.Errorf("slap: Settings: wal_enabled must not be %v: without the log no write becomes durable", wal)
+	}
+	engine["flush_interval"] = nil
+	return flushInterval, engine, nil
+}
+
+func flushIntervalOf(setting any) (time.Duration, error) {
+	var d time.Duration
+	switch v := setting.(type) {
+	case nil:
+		return defaultFlushInterval, nil
+	case time.Duration:
+		d = v
+	case string:
+		parsed, err := time.ParseDuration(v)
+		if err != nil {
+			return 0, fmt.Errorf("slap: Settings: flush_interval %q is no duration such as \"100ms\"", v)
+		}
+		d = parsed
+	default:
+		return 0, fmt.Errorf("slap: Settings: flush_interval must be a duration such as \"100ms\", not %v", v)
+	}
+	if d <= 0 {
+		return 0, fmt.Errorf("slap: Settings: flush_interval must be above 0, it is %v", d)
+	}
+	return d, nil
+}

@@ -1,0 +1,91 @@
+// Package strategy is the contract between a node and whatever decides which
+// shards are open on it.
+//
+// A strategy only has to be mostly right. SlateDB lets one writer at a time into
+// a shard, so two nodes that both open one cost errors and a restart, not data.
+package strategy
+
+import (
+	"errors"
+	"log/slog"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/supervision"
+)
+
+// DownReason says why a shard that was open here no longer is.
+type DownReason uint8
+
+// Fenced: another writer opened the database. Crashed: the database died, or its
+// children restarted too often. Stopped: somebody asked for it.
+const (
+	Stopped DownReason = iota
+	Crashed
+	Fenced
+)
+
+// String is the reason in lower case.
+func (r DownReason) String() string { return [...]string{"stopped", "crashed", "fenced"}[r] }
+
+// Why a shard was not started or stopped. Any other error of a start is the
+// failure of the open itself.
+var (
+	ErrAlreadyStarted = errors.New("the shard is open or opening here")
+	ErrClosing        = errors.New("the shard is still closing here")
+	ErrStopped        = errors.New("the shard was stopped while it opened")
+	ErrFenced         = errors.New("another writer opened the shard while it opened here")
+	ErrNotStarted     = errors.New("the shard is not open here")
+	ErrInvalidShard   = errors.New("no such shard")
+)
+
+// Started answers [Runtime.StartShard].
+type Started struct {
+	Shard int
+	Err   error // nil once the shard is open and its children have started
+}
+
+// Closed answers [Runtime.StopShard].
+type Closed struct {
+	Shard int
+	Err   error // nil once the shard is completely closed
+}
+
+// Runtime is what a strategy may ask of its node. Its methods return at once and
+// may be called from any goroutine; requests of one caller are carried out in the
+// order they were made.
+type Runtime interface {
+	// Shards is the number of shards of the cluster.
+	Shards() int
+
+	// StartShard opens the shard and answers with [Started].
+	StartShard(shard int, replyTo *actor.PID)
+
+	// StopShard closes the shard and answers with [Closed].
+	StopShard(shard int, replyTo *actor.PID)
+
+	// Logger is the node's logger.
+	Logger() *slog.Logger
+}
+
+// Placement says where a shard is, as far as a strategy knows. It may be stale.
+type Placement struct {
+	Here bool   // this node owns the shard, open or not
+	Node string // the other node that owns it; empty if none does
+}
+
+// Strategy decides which shards are open on a node. It opens and closes them only
+// through the [Runtime]. A value serves one cluster.
+type Strategy interface {
+	// Child is the strategy's own actor. It is ready once the first round of
+	// decisions is carried out; the node's start waits for that.
+	Child(r Runtime) supervision.ChildSpec
+
+	// Lookup says where the shard is. It is called on the way of every request
+	// and must not block.
+	Lookup(shard int) Placement
+
+	// HandleShardDown says that a shard which was open here no longer is. It is
+	// called by the host and must not block.
+	HandleShardDown(shard int, reason DownReason)
+}
