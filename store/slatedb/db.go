@@ -126,8 +126,7 @@ func (d *DB) Flush(ctx context.Context, kind FlushKind) error {
 
 // FlushAsync is [DB.Flush] without waiting; see the package for done.
 func (d *DB) FlushAsync(kind FlushKind, done func(error)) {
-	launch((*op).nothing, func(_ struct{}, err error) { done(err) },
-		func(c *op) bool { return d.flush(c, kind) })
+	launch((*op).nothing, onlyError(done), func(c *op) bool { return d.flush(c, kind) })
 }
 
 func (d *DB) flush(c *op, kind FlushKind) bool {

@@ -60,7 +60,7 @@ func bindMethod(m method) int32 {
 		C.uint8_t(f.self), C.uint8_t(f.argument)))
 }
 
-func bindObject(o object) bool {
+func bindObject(o objectKind) bool {
 	name := C.CString(objectNames[o])
 	defer C.free(unsafe.Pointer(name))
 	return C.slate_bind_object(C.uint32_t(o), name) == 0
@@ -120,7 +120,7 @@ func (o *op) invoke(m method, self, handle, number uint64, a, b []byte) {
 		pointer(a), C.uint64_t(len(a)), pointer(b), C.uint64_t(len(b)))
 }
 
-func freeObject(kind object, id uint64) { C.slate_free(C.uint32_t(kind), C.uint64_t(id)) }
+func freeObject(kind objectKind, id uint64) { C.slate_free(C.uint32_t(kind), C.uint64_t(id)) }
 
 // readStatus reads the status of a database or a reader.
 func readStatus(m method, self uint64) Status {

@@ -13,7 +13,10 @@ var errUnsupported = errors.New("slatedb: the engine needs cgo (CGO_ENABLED=1) a
 
 func load() error { return errUnsupported }
 
-type record struct{}
+type (
+	record struct{}
+	cell   struct{}
+)
 
 func newRecords(_, n int) []record { return make([]record, n) }
 
@@ -31,10 +34,13 @@ func (*op) value() uint64  { return 0 }
 func (*op) output() []byte { return nil }
 func (*op) freeOutput()    {}
 
-func resumeAll([]*record, []bool)             {}
-func freeObject(object, uint64)               {}
-func readStatus(method, uint64) Status        { return Status{} }
-func shareMergeOperator(MergeOperator) uint64 { return 0 }
+func resumeAll([]*record, []bool)      {}
+func freeObject(objectKind, uint64)    {}
+func readStatus(method, uint64) Status { return Status{} }
+func share(any) uint64                 { return 0 }
+
+func (*instrument) value() int64                           { return 0 }
+func (*instrument) histogram() (uint64, float64, []uint64) { return 0, 0, nil }
 
 type queue struct{ wake io.Reader }
 

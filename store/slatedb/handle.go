@@ -41,7 +41,7 @@ func (l *lifetime) end() bool {
 // that it is freed only when it is closed and nothing uses it.
 type handle struct {
 	objects *ObjectStore
-	kind    object
+	kind    objectKind
 	id      uint64
 	life    lifetime
 	gone    atomic.Pointer[Error] // what a use after the close gives
@@ -49,7 +49,7 @@ type handle struct {
 }
 
 // newHandle takes over an object of the engine. The caller holds objects.
-func newHandle(objects *ObjectStore, kind object, id uint64) *handle {
+func newHandle(objects *ObjectStore, kind objectKind, id uint64) *handle {
 	objects.life.retain()
 	return &handle{objects: objects, kind: kind, id: id}
 }

@@ -47,11 +47,11 @@ const (
 	resultCommit
 )
 
-// An object is a kind of the library's handles. The first four are known to slate.h.
-type object uint8
+// An objectKind is a kind of the library's handles. The first four are known to slate.h.
+type objectKind uint8
 
 const (
-	objectNone object = iota
+	objectNone objectKind = iota
 	objectDB
 	objectBatch
 	objectReader
@@ -189,9 +189,9 @@ var methods = [...]struct {
 	checksum int32
 	shape    shape
 	result   resultKind
-	self     object // the handle that it is a method of
-	argument object // the handle among its arguments
-	product  object // the kind of handle that its result is
+	self     objectKind // the handle that it is a method of
+	argument objectKind // the handle among its arguments
+	product  objectKind // the kind of handle that its result is
 }{
 	batchNew:                  {"constructor_writebatch_new", 2056, shapeNew, resultVoid, objectNone, objectNone, objectBatch},
 	batchPut:                  {"method_writebatch_put", 48246, shapeCheckedOnly, resultVoid, objectNone, objectNone, objectNone},

@@ -224,3 +224,17 @@ func (o *op) handle() (*handle, error) {
 	}
 	return nil, nil
 }
+
+// decode reads a record. What it returns shares one copy of the record.
+func decode[T any](o *op, read func(*decoder) T) (T, error) {
+	var none T
+	if err := o.err(); err != nil {
+		return none, err
+	}
+	d := decoder{rest: append([]byte(nil), o.output()...)}
+	value := read(&d)
+	if d.short {
+		return none, unreadable()
+	}
+	return value, nil
+}

@@ -90,29 +90,34 @@ func (o *Options) apply(builder uint64) error {
 	if err := o.applySettings(builder); err != nil {
 		return err
 	}
-	if o.MergeOperator != nil {
-		operator := shareMergeOperator(o.MergeOperator)
-		if _, err := call(dbBuilderMerge, builder, operator, 0, nil, nil); err != nil {
-			return err
-		}
-	}
-	switch {
-	case o.Cache != nil && o.NoCache:
-		return invalid("Options has both a Cache and NoCache: set one of them")
-	case o.Cache != nil:
-		_, err := call(dbBuilderCache, builder, o.Cache.id, o.CacheID, nil, nil)
+	if err := applyMergeOperator(dbBuilderMerge, builder, o.MergeOperator); err != nil {
 		return err
-	case o.NoCache:
-		_, err := call(dbBuilderNoCache, builder, 0, 0, nil, nil)
+	}
+	return applyCache(dbBuilderCache, dbBuilderNoCache, builder, o.Cache, o.CacheID, o.NoCache)
+}
+
+func applyMergeOperator(m method, builder uint64, operator MergeOperator) error {
+	if operator == nil {
+		return nil
+	}
+	_, err := call(m, builder, share(operator), 0, nil, nil)
+	return err
+}
+
+func applyCache(use, none method, builder uint64, cache *Cache, id uint64, disabled bool) error {
+	switch {
+	case cache != nil && disabled:
+		return invalid("the options have both a Cache and NoCache: set one of them")
+	case cache != nil:
+		return cache.hand(use, builder, id)
+	case disabled:
+		_, err := call(none, builder, 0, 0, nil, nil)
 		return err
 	}
 	return nil
 }
 
 func (o *Options) applySettings(builder uint64) error {
-	if len(o.Settings) == 0 {
-		return nil
-	}
 	text, err := settingsJSON(o.Settings)
 	if err != nil {
 		return err

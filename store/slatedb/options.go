@@ -1,6 +1,7 @@
 package slatedb
 
 import (
+	"bytes"
 	"encoding/binary"
 	"math"
 	"time"
@@ -82,11 +83,22 @@ func (s *ScanOptions) encode() []byte {
 	return append(b, 0, 0)
 }
 
-// A Range is a range of keys. The zero Range is all keys.
+// A Range is a range of keys: from Start up to End, without End itself. The zero
+// Range is all keys.
 type Range struct {
-	Start, End     []byte // nil is open; an empty End is before every key
-	StartExclusive bool
-	EndInclusive   bool
+	Start, End     []byte // empty is open
+	StartExclusive bool   // leave Start out
+	EndInclusive   bool   // End belongs to it
+}
+
+func (r *Range) check() error {
+	if len(r.Start) == 0 || len(r.End) == 0 {
+		return nil
+	}
+	if c := bytes.Compare(r.Start, r.End); c > 0 || c == 0 && (r.StartExclusive || !r.EndInclusive) {
+		return invalid("the range from %q to %q holds no key", r.Start, r.End)
+	}
+	return nil
 }
 
 func (r *Range) encode() []byte {

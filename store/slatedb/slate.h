@@ -126,8 +126,25 @@ slate_queue *slate_queue_new(void);
 void slate_queue_free(slate_queue *q); // closes what Go does not
 slate_op *slate_queue_take(slate_queue *q);
 
-// Callbacks into Go (callback.c): handles for the engine of what a cgo.Handle stands for.
-uint64_t slate_merge_operator(uint64_t go);
+// What a metric is.
+enum slate_metric_kind { SLATE_COUNTER, SLATE_GAUGE, SLATE_UP_DOWN, SLATE_HISTOGRAM };
+
+// A metric's current state, written by the engine and read by Go.
+typedef struct {
+  int64_t references; // atomic
+  uint64_t go;        // a cgo.Handle
+  uint8_t kind;
+  int64_t value;     // atomic; of a histogram: how many observations
+  double sum;        // atomic; of a histogram
+  uint64_t *buckets; // atomic; one more than bounds
+  double *bounds;    // upper bounds, inclusive
+  uint32_t bounds_count;
+} slate_metric;
+
+// Callbacks into Go (callback.c). slate_foreign makes the engine's handle of what
+// a cgo.Handle stands for.
+uint64_t slate_foreign(uint64_t go);
+void slate_metric_bounds(slate_metric *m, const double *bounds, uint32_t n);
 
 // The table of the library's functions (library.c).
 typedef void slate_continuation(uint64_t data, int8_t code);

@@ -17,10 +17,10 @@ func appendBytes(b, value []byte) []byte {
 	return append(b, value...)
 }
 
-// appendOptionalBytes takes nil for none.
+// appendOptionalBytes takes an empty value for none.
 func appendOptionalBytes(b, value []byte) []byte {
-	b = appendFlag(b, value != nil)
-	if value == nil {
+	b = appendFlag(b, len(value) > 0)
+	if len(value) == 0 {
 		return b
 	}
 	return appendBytes(b, value)
