@@ -1,0 +1,105 @@
+// Package load writes to the demo from many clients at once and keeps book of
+// what was acknowledged, so that it can tell afterwards whether anything was lost.
+package load
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	randv2 "math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/slap-go/slap/cmd/demo/internal/client"
+)
+
+// pause is how long a client waits after a request that was not acknowledged.
+const pause = 20 * time.Millisecond
+
+// Options say where the load goes.
+type Options struct {
+	Addresses []string // host:port of each node
+	Clients   int      // requests in flight at a time
+	Counters  int      // shared by all clients; default: as many as clients
+}
+
+// Load is a set of clients and the book they keep. Its runs may follow each
+// other, over restarts of the nodes; Tally may be called at any time.
+type Load struct {
+	nodes    []*client.Client
+	counters []*counter
+	values   []*value // one for each client, which is its only writer
+	tally    tally
+	outages  outages
+}
+
+// New makes a load on keys that nobody used before.
+func New(o Options) *Load {
+	l := &Load{}
+	for _, address := range o.Addresses {
+		l.nodes = append(l.nodes, client.New(address, o.Clients))
+	}
+	if o.Counters == 0 {
+		o.Counters = o.Clients
+	}
+	run := rand.Text()[:8]
+	for n := range o.Counters {
+		l.counters = append(l.counters, newCounter(fmt.Sprintf("load/%s/counter-%d", run, n)))
+	}
+	for n := range o.Clients {
+		l.values = append(l.values, newValue(fmt.Sprintf("load/%s/value-%d", run, n)))
+	}
+	return l
+}
+
+// Close closes the connections.
+func (l *Load) Close() {
+	for _, node := range l.nodes {
+		node.Close()
+	}
+}
+
+// Run writes until ctx ends, then waits for the answers that are still to come.
+func (l *Load) Run(ctx context.Context) {
+	l.outages.begin(time.Now())
+	var clients sync.WaitGroup
+	for n := range l.values {
+		clients.Go(func() { l.work(ctx, n) })
+	}
+	clients.Wait()
+	l.outages.end(time.Now())
+}
+
+// work is one client: three additions to any counter for each write to its own value.
+func (l *Load) work(ctx context.Context, n int) {
+	for turn := n; ctx.Err() == nil; turn++ {
+		node := l.nodes[turn%len(l.nodes)]
+		began := time.Now()
+		// The end of the run does not cut off a request: its outcome would be unknown.
+		err := l.write(context.WithoutCancel(ctx), node, n)
+		l.tally.add(err, time.Since(began))
+		if err != nil {
+			wait(ctx, pause)
+		}
+	}
+}
+
+func (l *Load) write(ctx context.Context, node *client.Client, n int) error {
+	if randv2.IntN(4) == 0 {
+		return l.values[n].write(ctx, node)
+	}
+	shard, err := l.counters[randv2.IntN(len(l.counters))].add(ctx, node)
+	if err == nil {
+		l.outages.written(shard, time.Now())
+	}
+	return err
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-timer.C:
+	}
+}
