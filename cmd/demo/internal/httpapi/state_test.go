@@ -1,0 +1,82 @@
+package httpapi
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/actors"
+	"github.com/slap-go/slap/cmd/demo/demopb"
+)
+
+func TestTheShardMap(t *testing.T) {
+	cluster := newFake(nil, nil)
+	cluster.assignments = []slap.Assignment{
+		{Shard: 0, State: actors.StateRunning, Owner: "a"},
+		{Shard: 1, State: actors.StateRemote, Owner: "b", Generation: 3},
+	}
+	answer := call(newService(t, cluster), "GET", "/shards", nil)
+	require.Equal(t, 200, answer.Code)
+	require.JSONEq(t, `{"cluster":"demo","node":"a","shards":[
+		{"shard":0,"owner":"a","state":"running","generation":0},
+		{"shard":1,"owner":"b","state":"remote","generation":3},
+		{"shard":2,"owner":"","state":"unassigned","generation":0}]}`, answer.Body.String())
+}
+
+func TestReadyOnceEveryShardIsAssigned(t *testing.T) {
+	cluster := newFake(nil, nil)
+	s := newService(t, cluster)
+	for ready, want := range map[bool]int{true: 200, false: 503} {
+		cluster.ready = ready
+		require.Equal(t, want, call(s, "GET", "/readyz", nil).Code)
+		require.Equal(t, 200, call(s, "GET", "/healthz", nil).Code)
+	}
+}
+
+func TestANodeThatLeavesIsNotReadyAndEndsItsConnections(t *testing.T) {
+	cluster := newFake(&demopb.Got{}, nil)
+	cluster.ready = true
+	s := newService(t, cluster)
+	require.Equal(t, 200, call(s, "GET", "/readyz", nil).Code)
+	s.Leave()
+	require.Equal(t, 503, call(s, "GET", "/readyz", nil).Code)
+	require.Equal(t, "close", call(s, "GET", "/kv/k", nil).Header().Get("Connection"))
+}
+
+func TestANodeThatHasEndedIsNotHealthy(t *testing.T) {
+	cluster := newFake(nil, nil)
+	close(cluster.done)
+	answer := call(newService(t, cluster), "GET", "/healthz", nil)
+	require.Equal(t, http.StatusServiceUnavailable, answer.Code)
+}
+
+func TestHEADIsAnsweredAsGET(t *testing.T) {
+	require.Equal(t, 200, call(newService(t, newFake(nil, nil)), "HEAD", "/healthz", nil).Code)
+}
+
+func TestMetricsAreThoseOfTheNode(t *testing.T) {
+	require.Equal(t, "metrics", call(newService(t, newFake(nil, nil)), "GET", "/metrics", nil).Body.String())
+}
+
+func TestTheStatusPage(t *testing.T) {
+	cluster := newFake(&demopb.Got{}, nil)
+	cluster.assignments = []slap.Assignment{
+		{Shard: 0, State: actors.StateRunning, Owner: "a"},
+		{Shard: 1, State: actors.StateOpening, Owner: "<script>"},
+	}
+	s := newService(t, cluster)
+	call(s, "GET", "/kv/k", nil)
+	answer := call(s, "GET", "/", nil)
+	require.Equal(t, 200, answer.Code)
+	page := answer.Body.String()
+	for _, want := range []string{
+		"Node a of cluster demo", "Not ready", "● 0", "◔ 1", "running", "opening", "memory:///",
+		"<dt>acknowledged</dt><dd>1</dd>", "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;",
+	} {
+		require.Contains(t, page, want)
+	}
+	require.NotContains(t, strings.ToLower(page), "<script")
+}

@@ -1,0 +1,131 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/cmd/demo/internal/counter"
+	"github.com/slap-go/slap/cmd/demo/internal/httpapi"
+	"github.com/slap-go/slap/cmd/demo/internal/kv"
+	"github.com/slap-go/slap/store/slatedb"
+)
+
+// ErrEnded marks the error of a node that had started: it ended by itself, or
+// did not leave cleanly.
+var ErrEnded = errors.New("the node ended")
+
+// Run runs a node until ctx ends, then leaves cleanly. It writes the ready line
+// to stdout and the log to stderr. The error of a node that did not start is one
+// sentence that says why.
+func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
+	sockets, err := bind(o)
+	if err != nil {
+		return err
+	}
+	defer sockets.close()
+	log := newLog(stderr)
+	meters, err := newMeters()
+	if err != nil {
+		return err
+	}
+	defer meters.close()
+	cluster, err := slap.New(config(o, log.Logger, meters))
+	if err != nil {
+		return err
+	}
+	service, err := httpapi.New(httpapi.Config{
+		ClusterName: o.Cluster, NodeName: o.Name, Shards: o.Shards, Store: o.Store.String(),
+		Cluster: cluster, Metrics: meters.handler(), MeterProvider: meters.provider,
+	})
+	if err != nil {
+		return err
+	}
+	n := &running{options: o, cluster: cluster, service: service, log: log}
+	n.server = serve(sockets.http, service)
+	return n.run(ctx, sockets, stdout)
+}
+
+// running is a node from its start to its end.
+type running struct {
+	options Options
+	cluster *slap.Cluster
+	service *httpapi.Service
+	server  *server
+	log     *log
+}
+
+func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
+	if err := n.start(ctx); err != nil {
+		n.server.refuse()
+		n.server.close()
+		return err
+	}
+	err := n.serve(ctx, at, stdout)
+	return errors.Join(err, n.leave())
+}
+
+// start is cut short by ctx without an error: a node that is told to leave while
+// it starts leaves.
+func (n *running) start(ctx context.Context) error {
+	if err := n.cluster.Start(ctx); err != nil && ctx.Err() == nil {
+		return err
+	}
+	if err := n.log.trouble(); hopeless(err) && !n.cluster.Ready() {
+		_ = n.cluster.Stop(ctx)
+		return fmt.Errorf("a shard cannot be opened: %w", err)
+	}
+	n.log.open()
+	return nil
+}
+
+// hopeless says whether a shard did not open for a reason that trying again does
+// not mend.
+func hopeless(err error) bool {
+	return errors.Is(err, slatedb.ErrData) || errors.Is(err, slatedb.ErrInternal) || errors.Is(err, slatedb.ErrInvalid)
+}
+
+// serve says when the node is ready and waits for its end.
+func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error {
+	if err := n.cluster.AwaitReady(ctx); err == nil {
+		fmt.Fprintf(stdout, "ready name=%s remote=%s http=%s\n", n.options.Name, at.remote.Addr(), at.http.Addr())
+	}
+	select {
+	case <-ctx.Done():
+		n.log.Info("leaving", slog.String("reason", context.Cause(ctx).Error()))
+		return nil
+	case <-n.cluster.Done():
+		return fmt.Errorf("%w by itself: %w", ErrEnded, n.cluster.Err())
+	}
+}
+
+// leave stops taking connections, lets the shards answer what they have begun and
+// close, and ends each connection with an answer. So every request is answered.
+func (n *running) leave() error {
+	n.service.Leave()
+	n.server.refuse()
+	err := n.cluster.Stop(context.Background())
+	n.server.close()
+	if err != nil {
+		return fmt.Errorf("%w without a clean close: %w", ErrEnded, err)
+	}
+	return nil
+}
+
+func config(o Options, log *slog.Logger, m *meters) slap.Config {
+	return slap.Config{
+		Cluster:       o.Cluster,
+		Name:          o.Name,
+		Store:         o.Store,
+		Shards:        o.Shards,
+		Settings:      map[string]any{"flush_interval": o.FlushInterval.String()},
+		Logger:        log,
+		MeterProvider: m.provider,
+		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
+			return []slap.ChildSpec{counter.Spec(shard), kv.Spec(shard)}
+		},
+	}
+}

@@ -1,0 +1,183 @@
+package node
+
+import (
+	"flag"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// good is the shortest command line that is accepted.
+func good(more ...string) []string {
+	return append([]string{"--name", "a", "--listen", "127.0.0.1:7001", "--http", "127.0.0.1:8001", "--store", "memory:///"}, more...)
+}
+
+func TestOptionsDefaults(t *testing.T) {
+	o, err := ParseOptions(good(), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 8, o.Shards)
+	require.Equal(t, "demo", o.Cluster)
+	require.Equal(t, "local", o.Strategy)
+	require.Equal(t, 100*time.Millisecond, o.FlushInterval)
+	require.Equal(t, 15*time.Second, o.LeaseTTL)
+	require.Zero(t, o.MaxClockSkew)
+	require.Equal(t, "memory:///", o.Store.String())
+}
+
+func TestOptionsIgnoreValidFlagsOfOtherStrategies(t *testing.T) {
+	o, err := ParseOptions(good("--lease-ttl", "3s", "--max-clock-skew", "1s", "--trust-leases",
+		"--peers", "a=127.0.0.1:7001,b=h:7002", "--advertise", "host:7001"), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, peers{{"a", "127.0.0.1:7001"}, {"b", "h:7002"}}, o.Peers)
+	require.Equal(t, "a=127.0.0.1:7001,b=h:7002", o.Peers.String())
+}
+
+// Every line is refused with one sentence that contains the words beside it.
+func TestOptionsRefuse(t *testing.T) {
+	for _, c := range []struct{ line, says string }{
+		{"", "--name is empty"},
+		{"--name a", "--listen is empty"},
+		{"--name a --listen 127.0.0.1:1", "--http is empty"},
+		{"--name a --listen 127.0.0.1:1 --http 127.0.0.1:2", "--store is empty"},
+		{"+ --name=", "--name is empty"},
+		{"+ --name a@b", `--name "a@b" is no name`},
+		{"+ --name " + strings.Repeat("x", 64), "is no name"},
+		{"+ --cluster=", "--cluster is empty"},
+		{"+ --cluster a/b", "--cluster"},
+		{"+ --listen 127.0.0.1", "--listen"},
+		{"+ --listen 127.0.0.1:x", "--listen"},
+		{"+ --http 127.0.0.1:65536", "--http"},
+		{"+ --http :-1", "--http"},
+		{"+ --advertise :7001", "host is missing"},
+		{"+ --advertise h:0", "between 1 and 65535"},
+		{"+ --store nowhere", "--store"},
+		{"+ --store ftp://x/", "--store"},
+		{"+ --store file://relative", "--store"},
+		{"+ --store s3:///", "--store"},
+		{"+ --store s3://b/p?foo=1", "foo"},
+		{"+ --shards 0", "--shards is 0"},
+		{"+ --shards -1", "--shards is -1"},
+		{"+ --shards 1000000", "--shards is 1000000"},
+		{"+ --shards many", "shards"},
+		{"+ --strategy paxos", "--strategy"},
+		{"+ --strategy static", "--peers is empty"},
+		{"+ --strategy static --peers a=h:1", "--strategy static is not served by this build"},
+		{"+ --strategy object-lease", "--strategy object-lease is not served by this build"},
+		{"+ --strategy static --shards 0", "--shards is 0"},
+		{"+ --lease-ttl 0s", "--lease-ttl is 0s"},
+		{"+ --lease-ttl -1s", "--lease-ttl"},
+		{"+ --lease-ttl 15", "lease-ttl"},
+		{"+ --max-clock-skew -1s", "--max-clock-skew"},
+		{"+ --max-clock-skew 15s", "below --lease-ttl (15s)"},
+		{"+ --lease-ttl 1s --max-clock-skew 2s", "below --lease-ttl (1s)"},
+		{"+ --flush-interval 0s", "--flush-interval is 0s"},
+		{"+ --flush-interval -1ms", "--flush-interval"},
+		{"+ --peers a", `peer "a" has no address`},
+		{"+ --peers a=", `peer "a" has no address`},
+		{"+ --peers =h:1", "no valid name"},
+		{"+ --peers a=h", "host:port"},
+		{"+ --peers a=h:0", "between 1 and 65535"},
+		{"+ --peers a=h:1,a=h:2", `"a" is named twice`},
+		{"+ --peers a=h:1,", "no address"},
+		{"+ --trust-leases=perhaps", "trust-leases"},
+		{"+ --unknown 1", "-unknown"},
+		{"+ --shards", "shards"},
+		{"+ stray", `stray argument "stray"`},
+		{"+ --config /does/not/exist", "/does/not/exist"},
+	} {
+		t.Run(c.line, func(t *testing.T) {
+			arguments := strings.Fields(c.line)
+			if len(arguments) > 0 && arguments[0] == "+" {
+				arguments = good(arguments[1:]...)
+			}
+			_, err := ParseOptions(arguments, io.Discard)
+			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), "\n")
+		})
+	}
+}
+
+func TestOptionsHelpListsEveryFlag(t *testing.T) {
+	var usage strings.Builder
+	_, err := ParseOptions([]string{"--help"}, &usage)
+	require.ErrorIs(t, err, flag.ErrHelp)
+	for _, name := range []string{
+		"name", "listen", "http", "store", "advertise", "shards", "strategy", "lease-ttl",
+		"max-clock-skew", "flush-interval", "peers", "trust-leases", "cluster", "config",
+	} {
+		require.Contains(t, usage.String(), "  -"+name)
+	}
+}
+
+func configFile(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "demo.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+func TestConfigFileSetsWhatTheCommandLineDoesNot(t *testing.T) {
+	path := configFile(t, `
+name: from-file
+shards: 4
+lease_ttl: 3s
+trust_leases: true
+peers: [a=h:1, b=h:2]
+`)
+	o, err := ParseOptions(good("--config", path, "--shards", "2"), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, "a", o.Name, "a flag overrides the file")
+	require.Equal(t, 2, o.Shards)
+	require.Equal(t, 3*time.Second, o.LeaseTTL)
+	require.True(t, o.TrustLeases)
+	require.Len(t, o.Peers, 2)
+}
+
+func TestConfigFileMayBeJSONAndHoldEverything(t *testing.T) {
+	path := configFile(t, `{"name": "j", "listen": "127.0.0.1:1", "http": "127.0.0.1:2", "store": "memory:///", "flush_interval": "5ms"}`)
+	o, err := ParseOptions([]string{"--config", path}, io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, "j", o.Name)
+	require.Equal(t, 5*time.Millisecond, o.FlushInterval)
+}
+
+func TestConfigFileThatIsEmptySetsNothing(t *testing.T) {
+	_, err := ParseOptions(good("--config", configFile(t, "")), io.Discard)
+	require.NoError(t, err)
+}
+
+func TestConfigFileRefuses(t *testing.T) {
+	for _, c := range []struct{ text, says string }{
+		{"shard: 4", `unknown key "shard"`},
+		{"lease-ttl: 3s", `unknown key "lease-ttl"`},
+		{"config: other", `unknown key "config"`},
+		{"shards: 0", "--shards is 0"},
+		{"shards: many", `key "shards"`},
+		{"shards:", `key "shards"`},
+		{"shards: ~", `key "shards"`},
+		{"shards: {a: 1}", `key "shards"`},
+		{"peers: [[a]]", `key "peers"`},
+		{"name: ''\n", "--name is empty"},
+		{"shards: 1\nshards: 2", "shards"},
+		{"[1, 2]", "mapping"},
+		{"a: b: c", "neither YAML nor JSON"},
+		{"lease_ttl: 0s", "--lease-ttl is 0s"},
+	} {
+		t.Run(c.text, func(t *testing.T) {
+			path := configFile(t, c.text)
+			arguments := []string{
+				"--listen", "127.0.0.1:1", "--http", "127.0.0.1:2", "--store", "memory:///", "--config", path,
+			}
+			if !strings.HasPrefix(c.text, "name:") {
+				arguments = append(arguments, "--name", "a")
+			}
+			_, err := ParseOptions(arguments, io.Discard)
+			require.ErrorContains(t, err, c.says)
+		})
+	}
+}
