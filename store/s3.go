@@ -221,7 +221,7 @@ func isETag(v Version) bool {
 // request is one call, tried until its effect is known or its context ends.
 type request struct {
 	write     bool
-	hasty     bool // a server that cannot be reached ends it
+	hasty     bool // a server that cannot be reached, or is none of S3, ends it
 	condition Condition
 	try       func(context.Context) error
 }

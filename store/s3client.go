@@ -98,3 +98,17 @@ func (w credentialsWatch) Retrieve(ctx context.Context) (aws.Credentials, error)
 	}
 	return c, nil
 }
+
+// boundedCredentials ends a fetch that hangs: the SDK's cache lets all callers
+// wait for the same one, and gives it no deadline.
+type boundedCredentials struct {
+	next    aws.CredentialsProvider
+	timeout time.Duration
+}
+
+// Retrieve asks the provider.
+func (b boundedCredentials) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	ctx, cancel := context.WithTimeout(ctx, b.timeout)
+	defer cancel()
+	return b.next.Retrieve(ctx)
+}

@@ -12,7 +12,6 @@ import (
 	"syscall"
 
 	"github.com/aws/aws-sdk-go-v2/config"
-	"github.com/aws/smithy-go"
 	smithyhttp "github.com/aws/smithy-go/transport/http"
 )
 
@@ -46,10 +45,10 @@ func explain(at Location, err error) error {
 
 // explainReply is about an error that the server sent.
 func explainReply(at Location, r *smithyhttp.ResponseError, err error) string {
-	switch code := code(err); code {
+	switch code(err, r.HTTPStatusCode()) {
 	case "NoSuchBucket":
 		return fmt.Sprintf("bucket %q does not exist at %s: create it or correct the name", at.Bucket, at.server())
-	case "InvalidAccessKeyId":
+	case "InvalidAccessKeyId", "XAdminUserNotFound":
 		return fmt.Sprintf("%s does not know the AWS access key: correct the credentials", at.server())
 	case "SignatureDoesNotMatch":
 		return fmt.Sprintf("%s refuses the AWS secret key: correct the credentials", at.server())
@@ -74,8 +73,8 @@ func explainRegion(at Location, r *smithyhttp.ResponseError) string {
 }
 
 func explainStatus(at Location, r *smithyhttp.ResponseError, err error) string {
-	status, code := r.HTTPStatusCode(), code(err)
-	var api smithy.APIError
+	status := r.HTTPStatusCode()
+	code := code(err, status)
 	switch {
 	case status == http.StatusForbidden || status == http.StatusUnauthorized:
 		return fmt.Sprintf("the AWS credentials do not allow this for bucket %q at %s: "+
@@ -84,7 +83,7 @@ func explainStatus(at Location, r *smithyhttp.ResponseError, err error) string {
 		return explainRegion(at, r)
 	case status == http.StatusBadRequest && code == "" && strings.HasPrefix(at.Endpoint, "http:"):
 		return fmt.Sprintf("%s did not understand the request: if the server speaks https, write the endpoint with https://", at.Endpoint)
-	case status < http.StatusInternalServerError && !errors.As(err, &api):
+	case status < http.StatusInternalServerError && code == "":
 		return fmt.Sprintf("%s does not answer as an S3 server does (status %d): correct the endpoint", at.server(), status)
 	}
 	return strings.TrimSpace(fmt.Sprintf("%s answered with status %d %s", at.server(), status, code))
@@ -111,7 +110,7 @@ func explainSilence(at Location, err error) string {
 	case isTimeout(err):
 		return at.server() + " did not answer in time"
 	}
-	return fmt.Sprintf("no reply from %s: %s", at.server(), innermost(err))
+	return fmt.Sprintf("no reply from %s: %s", at.server(), root(err))
 }
 
 func certificateProblem(err error) string {
@@ -119,7 +118,7 @@ func certificateProblem(err error) string {
 	if errors.As(err, &unknown) {
 		return "add its authority to the system's, or name it in AWS_CA_BUNDLE"
 	}
-	return innermost(err)
+	return root(err)
 }
 
 func isTimeout(err error) bool {
@@ -127,10 +126,14 @@ func isTimeout(err error) bool {
 	return errors.Is(err, context.DeadlineExceeded) || errors.As(err, &timeout) && timeout.Timeout()
 }
 
-// innermost is the text of the first cause, on one line.
-func innermost(err error) string {
+// root is the text of the first cause, on one line.
+func root(err error) string {
 	for {
 		inner := errors.Unwrap(err)
+		if several, ok := err.(interface{ Unwrap() []error }); ok {
+			causes := several.Unwrap()
+			inner = causes[len(causes)-1]
+		}
 		if inner == nil {
 			return strings.Join(strings.Fields(err.Error()), " ")
 		}
@@ -139,10 +142,13 @@ func innermost(err error) string {
 }
 
 func explainCredentials(err error) string {
-	if isTimeout(err) {
+	switch {
+	case strings.Contains(err.Error(), "no EC2 IMDS role found"): // the end of the SDK's chain
+		return "no AWS credentials were found: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile"
+	case isTimeout(err):
 		return "no AWS credentials were found in time: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile"
 	}
-	return "no usable AWS credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or a profile: " + innermost(err)
+	return "the AWS credentials cannot be fetched: " + root(err)
 }
 
 // explainConfig is about the AWS configuration files.
@@ -151,7 +157,7 @@ func explainConfig(err error) error {
 	if errors.As(err, &profile) {
 		return &explained{fmt.Sprintf("the AWS configuration files have no profile %q: add it or correct the name", profile.Profile), err}
 	}
-	return &explained{"the AWS configuration cannot be read: " + innermost(err), err}
+	return &explained{"the AWS configuration cannot be read: " + root(err), err}
 }
 
 // server names the place for people.

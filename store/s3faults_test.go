@@ -473,6 +473,31 @@ func TestExpiringCredentialsAreReplacedInTime(t *testing.T) {
 	}
 }
 
+// hangingOnce never answers its second question.
+type hangingOnce struct{ expiring }
+
+func (h *hangingOnce) Retrieve(ctx context.Context) (aws.Credentials, error) {
+	if h.asked.Load() == 1 {
+		h.asked.Add(1)
+		<-ctx.Done()
+		return aws.Credentials{}, ctx.Err()
+	}
+	return h.expiring.Retrieve(ctx)
+}
+
+func TestHangingCredentialsAreAskedAgain(t *testing.T) {
+	t.Parallel()
+	b := open(t, store.S3(store.S3Options{
+		Bucket: "bucket", Region: s3test.Region, Endpoint: fakeS3(t), Credentials: &hangingOnce{}, RequestTimeout: 300 * time.Millisecond,
+	}))
+	ctx := within(t, 30*time.Second)
+	if _, err := b.Get(ctx, "none"); err == nil || !strings.Contains(err.Error(), "AWS credentials") {
+		t.Fatalf("with hanging credentials: %v", err)
+	}
+	_, err := b.Get(ctx, "none")
+	mustBe(t, err, store.ErrNotFound)
+}
+
 func TestClockSkewIsCorrectedOnce(t *testing.T) {
 	t.Parallel()
 	f := newFlaky(t)

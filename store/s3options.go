@@ -68,6 +68,14 @@ func (o S3Options) check() error {
 
 func (o S3Options) prefix() string { return strings.Trim(o.Prefix, "/") }
 
+// credentials is the given provider, which the SDK puts into a cache unless it is one.
+func (o S3Options) credentials() aws.CredentialsProvider {
+	if cache, ok := o.Credentials.(*aws.CredentialsCache); ok {
+		return cache
+	}
+	return boundedCredentials{o.Credentials, o.timeout()}
+}
+
 func (o S3Options) timeout() time.Duration { return cmp.Or(o.RequestTimeout, DefaultRequestTimeout) }
 
 // checkEndpoint repeats nothing of the endpoint, which may hold a password.
@@ -114,12 +122,13 @@ func (o S3Options) location(ctx context.Context) (Location, aws.Config, error) {
 }
 
 // overrides are the options that win over the environment and the files. A fixed
-// defaults mode keeps the SDK from asking the instance's metadata service.
+// defaults mode keeps the SDK from asking the instance's metadata service. The
+// client's timeout is for services that give credentials.
 func (o S3Options) overrides() []func(*config.LoadOptions) error {
 	overrides := []func(*config.LoadOptions) error{
 		config.WithDefaultsMode(aws.DefaultsModeStandard),
 		config.WithLogger(logging.Nop{}),
-		config.WithHTTPClient(awshttp.NewBuildableClient()),
+		config.WithHTTPClient(awshttp.NewBuildableClient().WithTimeout(o.timeout())),
 	}
 	if o.Region != "" {
 		overrides = append(overrides, config.WithRegion(o.Region))
@@ -128,7 +137,7 @@ func (o S3Options) overrides() []func(*config.LoadOptions) error {
 		overrides = append(overrides, config.WithSharedConfigProfile(o.Profile))
 	}
 	if o.Credentials != nil {
-		overrides = append(overrides, config.WithCredentialsProvider(o.Credentials))
+		overrides = append(overrides, config.WithCredentialsProvider(o.credentials()))
 	}
 	return overrides
 }

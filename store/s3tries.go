@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/aws/smithy-go"
@@ -36,7 +37,7 @@ func judge(err error, sent bool, c Condition) effect {
 	var response *smithyhttp.ResponseError
 	switch {
 	case errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusMultipleChoices:
-		return judgeStatus(response.HTTPStatusCode(), code(err), c)
+		return judgeStatus(response.HTTPStatusCode(), code(err, response.HTTPStatusCode()), c)
 	case sent:
 		return unclear
 	case isUnsendable(err):
@@ -62,7 +63,7 @@ func judgeStatus(status int, code string, c Condition) effect {
 	switch {
 	case status == http.StatusPreconditionFailed:
 		return unmet
-	case code == "NoSuchKey", code == "NotFound":
+	case code == "NoSuchKey":
 		if _, match := c.Match(); match {
 			return unmet
 		}
@@ -84,19 +85,21 @@ func isUnsendable(err error) bool {
 	return errors.Is(err, errCredentials) || !errors.As(err, &send) && !errors.As(err, &canceled)
 }
 
-func code(err error) string {
+// code is the S3 error code of a reply. Without one the SDK makes one of the
+// status, which must not pass for the server's: a 404 may be of any web server.
+func code(err error, status int) string {
 	var api smithy.APIError
-	if errors.As(err, &api) {
-		return api.ErrorCode()
+	if !errors.As(err, &api) || api.ErrorCode() == strings.ReplaceAll(http.StatusText(status), " ", "") {
+		return ""
 	}
-	return ""
+	return api.ErrorCode()
 }
 
 // tries is the story of one request: what its tries so far mean together. It has
 // no clock and does no I/O.
 type tries struct {
 	write     bool // it changes something, so that an unclear try matters
-	hasty     bool // a server that cannot be reached ends it
+	hasty     bool // a server that cannot be reached, or is none of S3, ends it
 	unclear   bool // a try may have been carried out
 	refreshed bool // credentials and clock were refreshed once
 }
@@ -120,7 +123,7 @@ func (t *tries) add(e effect, sent bool, reason error) (final bool, err error) {
 		return t.hasty && !sent, t.verdict(reason)
 	case unclear:
 		t.unclear = t.unclear || t.write
-		return false, t.verdict(reason)
+		return t.hasty && errors.Is(reason, errMalformed), t.verdict(reason)
 	default:
 		return true, t.verdict(reason)
 	}

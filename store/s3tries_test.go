@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
@@ -14,13 +15,12 @@ import (
 
 // answer is the error that the SDK makes of a reply.
 func answer(status int, code string) error {
-	var inner error = errors.New("no body")
-	if code != "" {
-		inner = &smithy.GenericAPIError{Code: code}
+	if code == "" {
+		code = strings.ReplaceAll(http.StatusText(status), " ", "")
 	}
 	return &smithyhttp.ResponseError{
 		Response: &smithyhttp.Response{Response: &http.Response{StatusCode: status, Header: http.Header{}}},
-		Err:      inner,
+		Err:      &smithy.GenericAPIError{Code: code},
 	}
 }
 
@@ -124,11 +124,17 @@ func checkVerdict(t *testing.T, err error, want, not []error) {
 
 func TestTriesHasty(t *testing.T) {
 	h := tries{hasty: true}
-	if final, _ := h.add(postponed, true, errMalformed); final {
+	if final, _ := h.add(postponed, true, errors.New("busy")); final {
 		t.Error("a server that answers was given up")
 	}
-	if final, _ := h.add(postponed, false, errMalformed); !final {
+	if final, _ := h.add(unclear, true, errors.New("busy")); final {
+		t.Error("a busy server was given up")
+	}
+	if final, _ := h.add(postponed, false, errors.New("refused")); !final {
 		t.Error("a server that cannot be reached was tried again")
+	}
+	if final, _ := h.add(unclear, true, errMalformed); !final {
+		t.Error("a server that is none of S3 was tried again")
 	}
 }
 
