@@ -59,6 +59,10 @@ type Assignment struct {
 	State      State
 	Owner      string // the owning node's name; empty if unassigned
 	Generation uint64 // of the lease; 0 without leases
+
+	// Err is why the shard is not open here, after an open that failed or a shard
+	// that went down.
+	Err error
 }
 
 // New checks the configuration and everything that it names, and starts nothing.
@@ -224,7 +228,8 @@ func (c *Cluster) Assignments() []Assignment {
 	}
 	all := make([]Assignment, c.config.Shards)
 	for n := range all {
-		all[n] = Assignment{Shard: n, State: r.node.State(n)}
+		state, err := r.node.State(n)
+		all[n] = Assignment{Shard: n, State: state, Err: err}
 		if all[n].State != actors.StateUnassigned {
 			all[n].Owner = c.config.Name
 		}

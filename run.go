@@ -6,9 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"log/slog"
-
-	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/store/slatedb"
@@ -27,7 +24,7 @@ func start(ctx context.Context, c *Config) (r *run, err error) {
 			err = errors.Join(err, r.end(context.WithoutCancel(ctx)))
 		}
 	}()
-	if err := r.checkStore(ctx, c); err != nil {
+	if err := checkStore(ctx, c); err != nil {
 		return r, err
 	}
 	objects, err := slatedb.NewObjectStore(ctx, c.Store)
@@ -39,20 +36,20 @@ func start(ctx context.Context, c *Config) (r *run, err error) {
 	if err != nil {
 		return r, err
 	}
-	system := newSystem(c)
+	system := newSystem(c.Logger)
 	r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
 	r.node, err = actors.Start(ctx, system, config)
 	return r, err
 }
 
 // checkStore opens the bucket and checks that it is the cluster's, and fit.
-func (r *run) checkStore(ctx context.Context, c *Config) error {
+func checkStore(ctx context.Context, c *Config) error {
 	bucket, err := c.Store.Open(ctx)
 	if err != nil {
 		return fmt.Errorf("slap: %w", err)
 	}
-	r.release = append(r.release, func(context.Context) error { return bucket.Close() })
-	return nil
+	defer bucket.Close()
+	return check(ctx, bucket, c)
 }
 
 func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config, error) {
@@ -88,11 +85,6 @@ func (r *run) end(ctx context.Context) error {
 		r.release = r.release[:last]
 	}
 	return errors.Join(errs...)
-}
-
-// newSystem is an actor system that logs where the node does.
-func newSystem(c *Config) *actor.ActorSystem {
-	return actor.NewActorSystem(actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return c.Logger }))
 }
 
 func newID() string {

@@ -138,7 +138,7 @@ func (h *host) started(ctx actor.Context, m *supervision.StartChildResult) {
 		s.state = runs
 		h.node.table.set(n, StateRunning, s.shard)
 	default:
-		h.free(n)
+		h.free(n, err)
 	}
 }
 
@@ -211,7 +211,7 @@ func (h *host) stopped(ctx actor.Context, m *supervision.StopChildResult) {
 		return
 	}
 	s := h.slots[n]
-	h.free(n)
+	h.free(n, nil)
 	if s.starter != nil {
 		answer(ctx, s.starter, &strategy.Started{Shard: n, Err: strategy.ErrStopped})
 	}
@@ -233,15 +233,17 @@ func (h *host) exited(m exited) {
 	if errors.Is(m.reason, ErrFenced) || h.slots[n].shard.Status() == Fenced {
 		reason = strategy.Fenced
 	}
-	h.free(n)
+	h.free(n, m.reason)
 	h.node.config.Logger.Error("shard went down", "shard", n, "reason", reason.String(), "error", m.reason)
 	h.node.config.Strategy.HandleShardDown(n, reason)
 }
 
-func (h *host) free(n int) {
+// free makes the shard startable again; why says what it ended with, unless that
+// was asked for.
+func (h *host) free(n int, why error) {
 	delete(h.names, h.slots[n].name)
 	h.slots[n] = slot{}
-	h.node.table.set(n, StateUnassigned, nil)
+	h.node.table.fail(n, why)
 }
 
 // end marks every shard, so that children can tell a shutdown from a fence.

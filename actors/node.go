@@ -87,8 +87,12 @@ func (n *Node) Done() <-chan struct{} { return n.tree.Done() }
 // Err is why the tree ended; nil while it runs.
 func (n *Node) Err() error { return n.tree.Err() }
 
-// State is where the shard is, as this node sees it.
-func (n *Node) State(shard int) State { return n.table.get(shard).state }
+// State is where the shard is, as this node sees it, and why it is not open, if
+// it could not open or went down.
+func (n *Node) State(shard int) (State, error) {
+	e := n.table.get(shard)
+	return e.state, e.err
+}
 
 // Stop drains all shards, stops the tree and returns the shards whose databases
 // could not be closed. The end of ctx ends the wait for them.

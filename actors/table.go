@@ -26,6 +26,7 @@ type table []atomic.Pointer[entry]
 type entry struct {
 	state State
 	shard *Shard // nil unless it is running
+	err   error  // why the last open failed, or the shard went down
 }
 
 func newTable(shards int) table {
@@ -40,6 +41,15 @@ func (t table) clear() {
 	}
 }
 
-func (t table) set(n int, s State, shard *Shard) { t[n].Store(&entry{state: s, shard: shard}) }
+func (t table) set(n int, s State, shard *Shard) {
+	e := &entry{state: s, shard: shard}
+	if s == StateOpening {
+		e.err = t[n].Load().err
+	}
+	t[n].Store(e)
+}
+
+// fail keeps why the shard is not open; it is forgotten once it runs or is stopped.
+func (t table) fail(n int, err error) { t[n].Store(&entry{err: err}) }
 
 func (t table) get(n int) *entry { return t[n].Load() }
