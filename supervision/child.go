@@ -61,6 +61,7 @@ type child struct {
 
 	// Of the actor's goroutine.
 	user      actor.Actor
+	view      view // set with user
 	announced bool // ready was signalled
 	broken    bool // a callback crashed; it sees nothing any more but Stopping and Stopped
 	stopping  bool // Stopping was received
@@ -109,7 +110,7 @@ func (c *child) props(init func(actor.Context)) *actor.Props {
 	c.outer = true
 	return actor.PropsFromProducer(produce, actor.WithOnInit(init), actor.WithReceiverMiddleware(c.middleware)).
 		Configure(c.spec.Props...).
-		Configure(actor.WithProducer(produce), actor.WithDispatcher(dispatcher))
+		Configure(actor.WithContextDecorator(c.decorate), actor.WithProducer(produce), actor.WithDispatcher(dispatcher))
 }
 
 // make is the user's actor, or a supervisor.
@@ -181,7 +182,7 @@ func (c *child) disarm() {
 
 // quit makes the actor stop. An abandoned one no longer owns its PID and is told already.
 func (c *child) quit(ctx actor.Context) {
-	process, ok := ctx.ActorSystem().ProcessRegistry.GetLocal(ctx.Self().Id)
+	process, ok := ctx.ActorSystem().ProcessRegistry.GetLocal(ctx.Self().GetId())
 	if ok && c.stage.Load() != cut { // not cut even now: what was found is this incarnation
 		process.Stop(ctx.Self())
 	}

@@ -129,7 +129,7 @@ func (c *core) kidOverdue(now time.Time, k *kid, reason error) {
 		c.do(action{do: doKill, kid: k})
 		return
 	}
-	c.emit(ChildAbandoned{Supervisor: c.id, Child: k.spec.Name, Waited: c.allowed(k)})
+	c.emit(ChildAbandoned{Supervisor: c.id, Child: k.spec.Name, Waited: k.bound})
 	if k.phase == stopping {
 		reason = ErrAbandoned
 	}

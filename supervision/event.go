@@ -119,8 +119,8 @@ func (e ChildAbandoned) String() string {
 
 // String is the event as one line.
 func (e IntensityReached) String() string {
-	return fmt.Sprintf("%s not restarted: more than %d in %v; reason: %s",
-		id(e.Supervisor, e.Child), e.Intensity, e.Period, reasonText(e.Reason))
+	return fmt.Sprintf("%s not restarted: %s; it ended with: %s",
+		id(e.Supervisor, e.Child), limitText(e.Intensity, e.Period), reasonText(e.Reason))
 }
 
 // Name is the event's kind.

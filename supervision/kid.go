@@ -1,5 +1,7 @@
 package supervision
 
+import "time"
+
 // phase is what a child does, as its supervisor knows it.
 type phase int
 
@@ -40,8 +42,9 @@ type kid struct {
 	ready    bool // in this incarnation
 	begun    bool // was ready in any incarnation
 	ordered  bool // waits for its turn in a start of several children
-	grouped  bool // a dynamic child that goes down with all others
+	grouped  bool // goes down with others, and they wait for it
 	restarts int
+	bound    time.Duration // of its end, as last armed
 
 	starters []token // wait until it is ready
 	stoppers []token // wait until it is gone

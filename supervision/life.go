@@ -51,11 +51,16 @@ func (c *child) HandleFailure(
 // deliver gives a message to the user's actor, which is made with its first.
 func (c *child) deliver(ctx actor.Context) {
 	if _, ok := ctx.Message().(*actor.Started); ok && c.user == nil {
+		c.view = view{Context: ctx, child: c}
 		c.user = c.make()
 	}
-	if c.user != nil {
-		c.user.Receive(ctx)
+	if c.user == nil {
+		return
 	}
+	if !c.outer { // else a decorator has done it
+		ctx = &c.view
+	}
+	c.user.Receive(ctx)
 }
 
 // around follows the actor's life while next handles msg.
@@ -119,7 +124,9 @@ func (c *child) after(ctx actor.Context, msg any) {
 			c.announce()
 		}
 	case *actor.Restarting:
-		c.crash(ctx, errRestarted)
+		c.broken = true
+		c.leave(errRestarted)
+		c.quit(ctx)
 	case *actor.Stopping:
 		c.descend(ctx)
 		if c.stage.Load() == cut {
@@ -156,9 +163,3 @@ func (c *child) vanish(ctx actor.Context) {
 	}
 	runtime.Goexit()
 }
-
-// farewell is an abandoned actor's context for its Stopped.
-type farewell struct{ actor.Context }
-
-// Message is Stopped.
-func (farewell) Message() any { return &actor.Stopped{} }

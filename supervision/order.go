@@ -1,6 +1,9 @@
 package supervision
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // settle decides what becomes of a kid that has just ended.
 func (c *core) settle(now time.Time, k *kid, reason error) {
@@ -91,6 +94,7 @@ func (c *core) restart(now time.Time, k *kid, reason error) {
 
 // recycle makes a static kid of a group go down, if it runs, and up again in its turn.
 func (c *core) recycle(k *kid) {
+	k.grouped = k.phase != idle
 	if k.want == gone {
 		return
 	}
@@ -113,27 +117,22 @@ func (c *core) stopDynamic() {
 			k.want = up
 			continue
 		}
-		c.group(k)
+		if !k.grouped {
+			k.grouped = true
+			c.going++
+		}
 		if k.alive() {
 			c.stop(k)
 		}
 	}
 }
 
-// group counts a kid among those that go down together.
-func (c *core) group(k *kid) {
-	if !k.grouped {
-		k.grouped = true
-		c.going++
-	}
-}
-
-// ungroup is group's end.
+// ungroup notes that a kid of a group is down.
 func (c *core) ungroup(k *kid) {
-	if k.grouped {
-		k.grouped = false
+	if k.grouped && k.dynamic {
 		c.going--
 	}
+	k.grouped = false
 }
 
 // queue makes an idle kid wait for its turn to start.
@@ -169,9 +168,8 @@ func (c *core) descend() bool {
 	if c.going > 0 {
 		return true
 	}
-	for i := len(c.static) - 1; i >= 0; i-- {
-		k := c.static[i]
-		if k.phase == idle || !c.stopping && k.want != cycle {
+	for _, k := range slices.Backward(c.static) {
+		if k.phase == idle || !c.stopping && !k.grouped {
 			continue
 		}
 		if k.alive() {
@@ -220,7 +218,7 @@ func (c *core) busy() bool {
 		return true
 	}
 	for _, k := range c.static {
-		if k.ordered || k.want == cycle {
+		if k.ordered || k.grouped {
 			return true
 		}
 	}
@@ -250,7 +248,11 @@ func (c *core) allowed(k *kid) time.Duration {
 	return k.spec.Shutdown
 }
 
-func (c *core) arm(k *kid, after time.Duration) { c.do(action{do: doArm, kid: k, after: after}) }
+// arm bounds the end of a kid, by zero to cut it off now.
+func (c *core) arm(k *kid, after time.Duration) {
+	k.bound = after
+	c.do(action{do: doArm, kid: k, after: after})
+}
 
 // finish ends the supervisor, once.
 func (c *core) finish() {

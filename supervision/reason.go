@@ -24,11 +24,24 @@ var (
 	ErrNotReady = errors.New("ended before it was ready")
 )
 
-// IsCrash tells whether an exit reason is neither normal nor a shutdown. A supervisor that reached its
-// intensity has crashed, whatever its child's reason was.
+// IsCrash tells whether an exit reason is neither normal nor a shutdown. For the errors of this package the
+// outermost decides: a panic, a reached intensity and a failed start are crashes and the end with significant
+// children is a shutdown, whatever the reason in them.
 func IsCrash(reason error) bool {
-	return reason != nil && (errors.Is(reason, ErrIntensity) || !errors.Is(reason, ErrShutdown))
+	var own interface {
+		error
+		crash() bool
+	}
+	if errors.As(reason, &own) {
+		return own.crash()
+	}
+	return reason != nil && !errors.Is(reason, ErrShutdown)
 }
+
+func (*PanicError) crash() bool       { return true }
+func (*IntensityError) crash() bool   { return true }
+func (*StartError) crash() bool       { return true }
+func (*SignificantError) crash() bool { return false }
 
 // reasonText is the reason for people.
 func reasonText(reason error) string {
@@ -36,6 +49,14 @@ func reasonText(reason error) string {
 		return "normal"
 	}
 	return reason.Error()
+}
+
+// limitText says that no further restart is allowed.
+func limitText(intensity int, period time.Duration) string {
+	if intensity == 0 {
+		return "no restart is allowed"
+	}
+	return fmt.Sprintf("the limit of %d restarts in %v is reached", intensity, period)
 }
 
 // A PanicError is the exit reason of an actor that panicked in one of its callbacks.
@@ -70,8 +91,8 @@ type IntensityError struct {
 
 // Error names the child, the limit and the reason.
 func (e *IntensityError) Error() string {
-	return fmt.Sprintf("supervisor %s: child %q ended (%s) and no more than %d restarts in %v are allowed",
-		e.Supervisor, e.Child, reasonText(e.Reason), e.Intensity, e.Period)
+	return fmt.Sprintf("supervisor %s: child %q ended (%s) and %s",
+		e.Supervisor, e.Child, reasonText(e.Reason), limitText(e.Intensity, e.Period))
 }
 
 // Unwrap is [ErrIntensity] and the child's reason.

@@ -54,7 +54,7 @@ func (r Ref) Children(ctx context.Context) ([]Child, error) {
 // ask sends a request and waits for the answer, the end of the supervisor or the end of ctx.
 func ask[T any](ctx context.Context, r Ref, msg any) (answer T, err error) {
 	registry := r.system.ProcessRegistry
-	supervisor, ok := registry.GetLocal(r.pid.Id)
+	supervisor, ok := registry.GetLocal(r.pid.GetId())
 	if !ok {
 		return answer, ErrStopping
 	}

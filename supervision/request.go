@@ -112,7 +112,7 @@ func (s *supervisor) reply(a action) {
 	}
 	result := &StartChildResult{Name: r.name, Tag: r.tag, Err: a.reason}
 	if a.reason == nil {
-		result.PID = PID(s.ctx.Self(), r.name)
+		result.PID = PID(s.self, r.name)
 	}
 	s.respond(r.from, result)
 }
@@ -130,7 +130,7 @@ func (s *supervisor) children() []Child {
 	for i, k := range kids {
 		list[i] = Child{Name: k.spec.Name, State: k.phase.String(), Restarts: k.restarts, Dynamic: k.dynamic}
 		if k.phase != idle {
-			list[i].PID = PID(s.ctx.Self(), k.spec.Name)
+			list[i].PID = PID(s.self, k.spec.Name)
 		}
 	}
 	return list

@@ -25,7 +25,7 @@ func Fail(ctx actor.Context, err error) {
 
 // Exit ends the calling actor for this reason: nil is a normal exit, as is ctx.Stop(ctx.Self()); an error that
 // is [ErrShutdown] a shutdown; any other a crash. The first reason given stays, unless it is followed by a
-// crash. The actor sees no further message but Stopping and Stopped. To be called in the actor's Receive; from
+// crash. The actor sees nothing more of its mailbox, only Stopping and Stopped. To be called in the actor's Receive; from
 // an actor without a supervisor of this package it is ctx.Stop(ctx.Self()).
 func Exit(ctx actor.Context, reason error) {
 	c := childOf(ctx)
@@ -50,7 +50,7 @@ func Context(ctx actor.Context) context.Context {
 
 // PID is the address of a supervisor's child, whether it runs or not.
 func PID(supervisor *actor.PID, child string) *actor.PID {
-	return actor.NewPID(supervisor.Address, id(supervisor.Id, child))
+	return actor.NewPID(supervisor.GetAddress(), id(supervisor.GetId(), child))
 }
 
 // childOf is the supervised incarnation that ctx belongs to, or nil.

@@ -94,7 +94,7 @@ type Spec struct {
 	Children []ChildSpec
 
 	// Events is told what happens, in the supervisor's goroutine and in order. It must return quickly and
-	// must not wait for this supervisor: nothing is supervised meanwhile. A panic in it is dropped.
+	// must not wait for this supervisor: nothing is supervised meanwhile. A panic in it is logged.
 	// Default: the parent supervisor's; nothing at the top.
 	Events func(Event)
 

@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"log/slog"
 	"strings"
 	"time"
 
@@ -24,7 +25,8 @@ type supervisor struct {
 
 	core    *core
 	ctx     actor.Context
-	process actor.Process // its own, to be reached by children and timers even when it is not registered
+	self    *actor.PID
+	process actor.Process // its own, for what children and timers tell it
 
 	requests map[token]request
 	token    token
@@ -53,7 +55,7 @@ func (s *supervisor) inherited() func(Event) { return s.events }
 func (s *supervisor) signal(from *child, what signalKind) { s.post(&signal{from: from, what: what}) }
 
 func (s *supervisor) post(word any) {
-	s.process.SendSystemMessage(s.ctx.Self(), &actor.Failure{Reason: word})
+	s.process.SendSystemMessage(s.self, &actor.Failure{Reason: word})
 }
 
 // Receive handles the supervisor's own life and the requests.
@@ -95,9 +97,9 @@ func (s *supervisor) HandleFailure(
 // begin sets the supervisor up and starts its children.
 func (s *supervisor) begin(ctx actor.Context) {
 	self := ctx.Self()
-	s.ctx = ctx
-	s.process, _ = ctx.ActorSystem().ProcessRegistry.GetLocal(self.Id)
-	s.core = newCore(self.Id, s.spec)
+	s.ctx, s.self = ctx, self
+	s.process, _ = ctx.ActorSystem().ProcessRegistry.GetLocal(self.GetId())
+	s.core = newCore(self.GetId(), s.spec)
 	latch := actor.PropsFromFunc(func(actor.Context) {}, actor.WithSpawnFunc(
 		func(*actor.ActorSystem, string, *actor.Props, actor.SpawnerContext) (*actor.PID, error) {
 			return self, nil
@@ -127,7 +129,7 @@ func (s *supervisor) hear(from *child, what signalKind) {
 
 // escalated treats a failure outside of what a child guards, such as a panic in a continuation, as its crash.
 func (s *supervisor) escalated(who *actor.PID, reason any) {
-	name, _ := strings.CutPrefix(who.Id, s.core.id+"/")
+	name, _ := strings.CutPrefix(who.GetId(), s.core.id+"/")
 	k := s.core.names[name]
 	if k == nil || k.run == nil || k.run.pid != who {
 		return
@@ -148,12 +150,11 @@ func (s *supervisor) overdue(run *child) {
 
 // perform does what the core wants, and what comes of that.
 func (s *supervisor) perform() {
-	for len(s.core.out) > 0 {
-		a := s.core.out[0]
-		s.core.out = s.core.out[1:]
-		s.do(a)
+	for i := 0; i < len(s.core.out); i++ { // it grows meanwhile
+		s.do(s.core.out[i])
 	}
-	s.core.out = nil
+	clear(s.core.out)
+	s.core.out = s.core.out[:0]
 }
 
 func (s *supervisor) do(a action) {
@@ -179,7 +180,7 @@ func (s *supervisor) do(a action) {
 		Exit(s.ctx, a.reason)
 	case doFinish:
 		s.run.setLost(s.core.lost)
-		s.process.SendSystemMessage(s.ctx.Self(), &actor.Terminated{Who: s.ctx.Self()})
+		s.process.SendSystemMessage(s.self, &actor.Terminated{Who: s.self})
 	}
 }
 
@@ -205,16 +206,21 @@ func (s *supervisor) kill(run *child) {
 	if run.pid == nil {
 		return
 	}
-	if process, ok := s.ctx.ActorSystem().ProcessRegistry.GetLocal(run.pid.Id); ok {
+	if process, ok := s.ctx.ActorSystem().ProcessRegistry.GetLocal(run.pid.GetId()); ok {
 		process.SendSystemMessage(run.pid, &actor.Failure{Reason: killOrder{}})
 	}
 }
 
-// emit publishes an event; a panic in the user's function is dropped.
+// emit publishes an event. A panic in the user's function is logged and has no other effect.
 func (s *supervisor) emit(e Event) {
 	if s.events == nil {
 		return
 	}
-	defer func() { _ = recover() }()
+	defer func() {
+		if v := recover(); v != nil {
+			s.ctx.Logger().Error("a supervisor's Events function panicked",
+				slog.String("supervisor", s.core.id), slog.String("event", e.String()), slog.Any("panic", v))
+		}
+	}()
 	s.events(e)
 }

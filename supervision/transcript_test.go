@@ -1,0 +1,248 @@
+package supervision
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew")
+
+// TestTranscripts plays the inputs of each file in testdata to a core and compares what it does, the indented
+// lines, with the file.
+func TestTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := play(t, string(want))
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if got != string(want) {
+				t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
+			}
+		})
+	}
+}
+
+// A player is a core, its clock and the requests that wait.
+type player struct {
+	t     *testing.T
+	spec  Spec
+	core  *core
+	now   time.Time
+	asked map[token]string
+	out   strings.Builder
+}
+
+// play repeats the inputs of a transcript, each followed by what the core does.
+func play(t *testing.T, text string) string {
+	t.Helper()
+	p := &player{t: t, now: time.Unix(0, 0), asked: make(map[token]string)}
+	for line := range strings.Lines(text) {
+		if strings.HasPrefix(line, "  ") {
+			continue
+		}
+		p.out.WriteString(line)
+		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
+			p.input(strings.Fields(line))
+		}
+	}
+	return p.out.String()
+}
+
+// input feeds one line to the core.
+func (p *player) input(words []string) {
+	switch words[0] {
+	case "supervisor":
+		p.spec, p.core, p.now = p.supervisor(words[1:]), nil, time.Unix(0, 0)
+		return
+	case "child":
+		p.spec.Children = append(p.spec.Children, p.child(words[1:]))
+		return
+	case "after":
+		p.now = p.now.Add(p.duration(words[1]))
+		return
+	case "start":
+		if err := p.spec.Validate(); err != nil {
+			p.t.Fatal(err)
+		}
+		p.core = newCore("s", p.spec)
+		p.core.start()
+	case "start-child":
+		p.core.startChild(p.child(words[1:]), p.ask(words))
+	case "stop-child":
+		p.core.stopChild(words[1], p.ask(words))
+	case "shutdown":
+		p.core.shutdown(ErrShutdown)
+	case "kill":
+		p.core.kill(ErrShutdown)
+	case "table":
+		p.table()
+	default:
+		p.kid(words)
+	}
+	for _, a := range p.core.out {
+		fmt.Fprintf(&p.out, "  %s\n", p.text(a))
+	}
+	p.core.out = nil
+}
+
+// kid feeds what happened to a kid.
+func (p *player) kid(words []string) {
+	k := p.core.names[words[1]]
+	if k == nil {
+		p.t.Fatalf("no child %q", words[1])
+	}
+	switch words[0] {
+	case "ready":
+		p.core.kidReady(k)
+	case "leaving":
+		p.core.kidLeaving(k)
+	case "down":
+		p.core.kidDown(p.now, k, reasonOf(words[2:]), nil)
+	case "overdue":
+		p.core.kidOverdue(p.now, k, reasonOf(words[2:]))
+	default:
+		p.t.Fatalf("unknown input %q", words[0])
+	}
+}
+
+func (p *player) ask(words []string) token {
+	t := token(len(p.asked) + 1)
+	p.asked[t] = words[0] + " " + words[1]
+	return t
+}
+
+func (p *player) supervisor(words []string) Spec {
+	spec := Spec{Name: "s"}
+	for _, word := range words {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "intensity":
+			n, err := strconv.Atoi(value)
+			if err != nil {
+				p.t.Fatal(err)
+			}
+			if spec.Intensity = n; n == 0 {
+				spec.Intensity = NoRestarts
+			}
+		case "period":
+			spec.Period = p.duration(value)
+		case "one-for-all":
+			spec.Strategy = OneForAll
+		case "rest-for-one":
+			spec.Strategy = RestForOne
+		case "any-significant":
+			spec.AutoShutdown = AnySignificant
+		case "all-significant":
+			spec.AutoShutdown = AllSignificant
+		case "one-for-one":
+		default:
+			p.t.Fatalf("unknown word %q", word)
+		}
+	}
+	return spec
+}
+
+func (p *player) child(words []string) ChildSpec {
+	spec := ChildSpec{Name: words[0], New: newObedient}
+	for _, word := range words[1:] {
+		key, value, _ := strings.Cut(word, "=")
+		switch key {
+		case "transient":
+			spec.Restart = Transient
+		case "temporary":
+			spec.Restart = Temporary
+		case "significant":
+			spec.Significant = true
+		case "nested":
+			spec.New, spec.Supervisor = nil, &Spec{}
+		case "shutdown":
+			spec.Shutdown = p.duration(value)
+		default:
+			p.t.Fatalf("unknown word %q", word)
+		}
+	}
+	return spec
+}
+
+func (p *player) duration(s string) time.Duration {
+	switch s {
+	case "infinity":
+		return Infinity
+	case "brutal":
+		return Brutal
+	}
+	d, err := time.ParseDuration(s)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return d
+}
+
+// reasonOf is normal, shutdown, or an error with these words.
+func reasonOf(words []string) error {
+	switch text := strings.Join(words, " "); text {
+	case "", "normal":
+		return nil
+	case "shutdown":
+		return ErrShutdown
+	default:
+		return errors.New(text)
+	}
+}
+
+// text is an action as a line of a transcript.
+func (p *player) text(a action) string {
+	switch a.do {
+	case doSpawn:
+		return "spawn " + a.kid.spec.Name
+	case doStop:
+		return "stop " + a.kid.spec.Name
+	case doArm:
+		return fmt.Sprintf("timer %s %v", a.kid.spec.Name, a.after)
+	case doDisarm:
+		return "no timer " + a.kid.spec.Name
+	case doKill:
+		return "kill " + a.kid.spec.Name
+	case doEmit:
+		return "event: " + a.event.String()
+	case doReply:
+		what := p.asked[a.token]
+		delete(p.asked, a.token)
+		if a.reason == nil {
+			return "answer " + what + ": done"
+		}
+		return fmt.Sprintf("answer %s: %v", what, a.reason)
+	case doReady:
+		return "tell parent: ready"
+	case doLeave:
+		return "leave: " + reasonText(a.reason)
+	case doFinish:
+		return "finish"
+	}
+	return "unknown action"
+}
+
+func (p *player) table() {
+	for _, k := range p.core.all() {
+		fmt.Fprintf(&p.out, "  | %-8s %s, restarts %d\n", k.spec.Name, k.phase, k.restarts)
+	}
+}

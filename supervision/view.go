@@ -1,0 +1,40 @@
+package supervision
+
+import "github.com/asynkron/protoactor-go/actor"
+
+// A view is the context that the user's actor sees. An abandoned actor that comes back must not stop its
+// successor, which has its PID.
+type view struct {
+	actor.Context
+
+	child *child
+}
+
+// Stop stops the actor with this PID.
+func (v *view) Stop(pid *actor.PID) {
+	if v.own(pid) {
+		v.child.quit(v.Context)
+		return
+	}
+	v.Context.Stop(pid)
+}
+
+// Poison stops the actor with this PID once it has handled what is in its mailbox now.
+func (v *view) Poison(pid *actor.PID) {
+	if !v.own(pid) || v.child.stage.Load() != cut {
+		v.Context.Poison(pid)
+	}
+}
+
+func (v *view) own(pid *actor.PID) bool { return pid != nil && pid.Equal(v.Self()) }
+
+// decorate makes a view the innermost of the user's decorated contexts.
+func (c *child) decorate(next actor.ContextDecoratorFunc) actor.ContextDecoratorFunc {
+	return func(ctx actor.Context) actor.Context { return &view{Context: next(ctx), child: c} }
+}
+
+// A farewell is an abandoned actor's context for its Stopped.
+type farewell struct{ actor.Context }
+
+// Message is Stopped.
+func (farewell) Message() any { return &actor.Stopped{} }
