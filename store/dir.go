@@ -152,11 +152,11 @@ func (b *dirBucket) gone() error {
 }
 
 func (b *dirBucket) nonce() (string, error) {
-	var n [12]byte
-	if _, err := io.ReadFull(b.random, n[:]); err != nil {
-		return "", fmt.Errorf("read random bytes: %w", err)
+	n := make([]byte, 12)
+	if err := readRandom(b.random, n); err != nil {
+		return "", err
 	}
-	return hex.EncodeToString(n[:]), nil
+	return hex.EncodeToString(n), nil
 }
 
 func (b *dirBucket) check(ctx context.Context, key string) error {

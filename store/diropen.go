@@ -13,7 +13,8 @@ import (
 )
 
 // newDirBucket opens the directory, which it creates if it is missing, and checks
-// that it can be written and has hard links. Nonces are read from random.
+// that it can be written and has hard links. Nonces are read from random, or from
+// the system if that is nil.
 func newDirBucket(path string, random io.Reader) (*dirBucket, error) {
 	return openDirBucket(path, random, (*os.Root).Link)
 }
