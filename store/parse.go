@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-const credentialsHint = "put them into the AWS environment variables or a profile instead"
+const useEnvironment = "put them into the AWS environment variables or a profile instead"
 
 var errURLForm = errors.New("the store URL must look like memory:///, file:///directory or " +
 	"s3://bucket/prefix?endpoint=http://host:port&region=us-east-1")
@@ -32,7 +32,7 @@ func Parse(rawURL string) (Store, error) {
 		return Store{}, errURLForm
 	}
 	if u.User != nil {
-		return Store{}, fmt.Errorf("the store URL contains credentials: %s", credentialsHint)
+		return Store{}, fmt.Errorf("the store URL contains credentials: %s", useEnvironment)
 	}
 	if u.Fragment != "" {
 		return Store{}, errors.New(`the store URL contains a "#": write it as %23`)
@@ -90,7 +90,7 @@ func parseS3(u *url.URL) (Store, error) {
 		return Store{}, err
 	}
 	for _, key := range slices.Sorted(maps.Keys(query)) {
-		if err := o.set(key, query[key]); err != nil {
+		if err := setOption(&o, key, query[key]); err != nil {
 			return Store{}, err
 		}
 	}
@@ -120,8 +120,8 @@ func parseQuery(u *url.URL) (map[string]string, error) {
 	return single, nil
 }
 
-// set takes one pair of the query over.
-func (o *S3Options) set(key, value string) (err error) {
+// setOption takes one pair of the query over.
+func setOption(o *S3Options, key, value string) (err error) {
 	switch key {
 	case "endpoint":
 		o.Endpoint = value
@@ -159,7 +159,7 @@ func unknownKey(key string) error {
 		return strings.Contains(strings.ToLower(key), word)
 	})
 	if secret {
-		return fmt.Errorf("the store URL contains credentials (%q): %s", key, credentialsHint)
+		return fmt.Errorf("the store URL contains credentials (%q): %s", key, useEnvironment)
 	}
 	return fmt.Errorf("the store URL has an unknown key %q: "+
 		"use endpoint, region, profile, virtual_hosted or request_timeout", key)

@@ -44,7 +44,8 @@ func openS3(ctx context.Context, o S3Options) (Bucket, error) {
 	b.client = newS3Client(at, cfg, b.transport)
 	b.life, b.end = context.WithCancelCause(context.Background())
 	if err := b.check(ctx); err != nil {
-		return nil, errors.Join(err, b.Close())
+		_ = b.Close()
+		return nil, err
 	}
 	return b, nil
 }
@@ -133,6 +134,8 @@ func (b *s3Bucket) Delete(ctx context.Context, key string) error {
 }
 
 func (b *s3Bucket) List(ctx context.Context, prefix string) ([]Entry, error) {
+	ctx, cancel := b.bound(ctx)
+	defer cancel()
 	var entries []Entry
 	var token *string
 	for {

@@ -31,16 +31,14 @@ func explain(at Location, err error) error {
 		return nil
 	}
 	var response *smithyhttp.ResponseError
-	sentence := ""
 	switch {
 	case errors.Is(err, errCredentials):
-		sentence = explainCredentials(err)
+		return &explained{explainCredentials(err), err}
 	case errors.As(err, &response) && response.HTTPStatusCode() >= http.StatusMultipleChoices:
-		sentence = explainReply(at, response, err)
+		return &explained{explainReply(at, response, err), err}
 	default:
-		sentence = explainSilence(at, err)
+		return &explained{explainSilence(at, err), err}
 	}
-	return &explained{sentence, err}
 }
 
 // explainReply is about an error that the server sent.
@@ -114,8 +112,7 @@ func explainSilence(at Location, err error) string {
 }
 
 func certificateProblem(err error) string {
-	var unknown x509.UnknownAuthorityError
-	if errors.As(err, &unknown) {
+	if _, unknown := errors.AsType[x509.UnknownAuthorityError](err); unknown {
 		return "add its authority to the system's, or name it in AWS_CA_BUNDLE"
 	}
 	return root(err)
@@ -153,8 +150,7 @@ func explainCredentials(err error) string {
 
 // explainConfig is about the AWS configuration files.
 func explainConfig(err error) error {
-	var profile config.SharedConfigProfileNotExistError
-	if errors.As(err, &profile) {
+	if profile, missing := errors.AsType[config.SharedConfigProfileNotExistError](err); missing {
 		return &explained{fmt.Sprintf("the AWS configuration files have no profile %q: add it or correct the name", profile.Profile), err}
 	}
 	return &explained{"the AWS configuration cannot be read: " + root(err), err}

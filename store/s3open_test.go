@@ -161,7 +161,7 @@ func TestOpenSaysWhatTheServerMeans(t *testing.T) {
 
 func moved(x *s3test.Exchange) {
 	x.Reply(&http.Response{
-		StatusCode: 301, Header: http.Header{"X-Amz-Bucket-Region": {"eu-west-1"}}, Body: http.NoBody,
+		StatusCode: http.StatusMovedPermanently, Header: http.Header{"X-Amz-Bucket-Region": {"eu-west-1"}}, Body: http.NoBody,
 	})
 }
 
@@ -227,9 +227,6 @@ func TestOpenWithoutCredentials(t *testing.T) {
 	o := options(server.Endpoint)
 	o.Credentials = nil
 	mustSay(t, store.S3(o), "no AWS credentials were found: set AWS_ACCESS_KEY_ID")
-	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
-	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", closed(t))
-	mustSay(t, store.S3(o), "no AWS credentials were found")
 }
 
 // The chain's last hope is the metadata service, which may be silent elsewhere.

@@ -88,7 +88,7 @@ func checkEndpoint(endpoint string) error {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return errors.New("the S3 endpoint must be a URL such as http://127.0.0.1:9000 or https://s3.example.com")
 	case u.User != nil:
-		return fmt.Errorf("the S3 endpoint contains credentials: %s", credentialsHint)
+		return fmt.Errorf("the S3 endpoint contains credentials: %s", useEnvironment)
 	case u.RawQuery != "" || u.Fragment != "":
 		return errors.New("the S3 endpoint must end after its host or path: remove the query")
 	}
@@ -114,6 +114,7 @@ func (o S3Options) location(ctx context.Context) (Location, aws.Config, error) {
 	if err := checkEndpoint(endpoint); err != nil {
 		return Location{}, aws.Config{}, err
 	}
+	endpoint = strings.TrimRight(endpoint, "/")
 	return Location{
 		Kind: KindS3, Bucket: o.Bucket, Prefix: o.prefix(), Region: cfg.Region,
 		Endpoint: endpoint, VirtualHosted: o.VirtualHosted,

@@ -1,3 +1,7 @@
+// Package store says where objects live, and gives access to them: a [Store]
+// names the place (this process's memory, a local directory or a bucket of an
+// S3-compatible server), and its [Bucket] is a small key-value store with the
+// conditional writes that leases need.
 package store
 
 import (

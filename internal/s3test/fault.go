@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/xml"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -39,9 +40,7 @@ func (x *Exchange) Apply() *http.Response {
 func (x *Exchange) Reply(response *http.Response) {
 	body, _ := io.ReadAll(response.Body)
 	header := x.w.Header()
-	for k, v := range response.Header {
-		header[k] = v
-	}
+	maps.Copy(header, response.Header)
 	header.Set("Content-Length", strconv.Itoa(len(body)))
 	x.w.WriteHeader(response.StatusCode)
 	_, _ = x.w.Write(body)
@@ -132,9 +131,7 @@ func TruncateReply(x *Exchange) {
 	reply := x.Apply()
 	body, _ := io.ReadAll(reply.Body)
 	header := x.w.Header()
-	for k, v := range reply.Header {
-		header[k] = v
-	}
+	maps.Copy(header, reply.Header)
 	header.Set("Content-Length", strconv.Itoa(len(body)+1))
 	x.w.WriteHeader(reply.StatusCode)
 	_, _ = x.w.Write(body[:len(body)/2])

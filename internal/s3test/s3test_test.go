@@ -1,9 +1,11 @@
 package s3test_test
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,7 +14,40 @@ import (
 	"github.com/slap-go/slap/internal/s3test"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// launchIn is set for a process that only launches a server, in this directory.
+const launchIn = "S3TEST_LAUNCH_IN"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(launchIn); dir != "" {
+		os.Exit(launchAndWait(dir))
+	}
+	goleak.VerifyTestMain(m)
+}
+
+func launchAndWait(dir string) int {
+	s, err := s3test.Launch(dir)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	fmt.Fprintln(os.Stdout, s.Endpoint)
+	select {}
+}
+
+func TestBuildSaysWhatToRun(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	t.Setenv("GOCACHE", t.TempDir())
+	t.Setenv("GOMODCACHE", t.TempDir())
+	t.Setenv("GOPROXY", "off")
+	binary, err := s3test.Build(t.Context())
+	if err == nil {
+		t.Fatalf("%s was built from nothing", binary)
+	}
+	if text := err.Error(); !strings.Contains(text, "run `go run ./internal/s3test/build`") || strings.Contains(text, "\n") {
+		t.Fatalf("not one sentence: %s", text)
+	}
+}
 
 // get asks without a signature, which the server refuses: 403 for its root, 400 for an object.
 func get(t *testing.T, url string) (int, error) {
