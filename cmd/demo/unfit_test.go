@@ -93,7 +93,12 @@ func TestUnfitCommandLines(t *testing.T) {
 		{name: "diagnose nothing", arguments: []string{"diagnose"}, says: []string{"--store"}},
 		{
 			name: "missing library", arguments: nodeOn(t, "memory:///"), env: []string{"SLATEDB_LIBRARY=/nowhere/libslatedb.so"},
-			says: []string{"/nowhere/libslatedb.so", "store/slatedb/install"},
+			says: []string{"SLATEDB_LIBRARY", "/nowhere/libslatedb.so"},
+		},
+		{
+			name: "library never installed", arguments: nodeOn(t, "memory:///"),
+			env:  []string{"SLATEDB_LIBRARY=", "HOME=" + t.TempDir(), "XDG_CACHE_HOME=" + t.TempDir()},
+			says: []string{"go run github.com/slap-go/slap/store/slatedb/install"},
 		},
 		{
 			name: "wrong library", arguments: nodeOn(t, "memory:///"), env: []string{"SLATEDB_LIBRARY=" + someLibrary(t)},
@@ -126,17 +131,16 @@ func TestUnfitS3Stores(t *testing.T) {
 		"AWS_ACCESS_KEY_ID=", "AWS_SECRET_ACCESS_KEY=", "AWS_PROFILE=", "AWS_CONFIG_FILE=/dev/null",
 		"AWS_SHARED_CREDENTIALS_FILE=/dev/null", "AWS_EC2_METADATA_DISABLED=true",
 	}
-	ignoring := ignoresConditions(t)
 	for _, c := range []unfit{
 		{name: "nobody listens", arguments: nodeOn(t, at("http://127.0.0.1:1", "demo")), env: server.Env(), says: []string{"127.0.0.1:1"}},
 		{name: "nobody answers", arguments: nodeOn(t, at("http://"+hung, "demo")), env: server.Env()},
 		{name: "wrong credentials", arguments: nodeOn(t, server.URL("demo", "unfit")), env: wrong},
 		{name: "no credentials", arguments: nodeOn(t, server.URL("demo", "unfit")), env: none, says: []string{"credentials"}},
 		{name: "missing bucket", arguments: nodeOn(t, server.URL("missing", "unfit")), env: server.Env(), says: []string{"missing"}},
-		{name: "conditions ignored", arguments: nodeOn(t, at(ignoring, "demo")), env: server.Env()},
+		{name: "conditions ignored", arguments: nodeOn(t, at(ignoresConditions(t), "demo")), env: server.Env()},
 		{name: "diagnose: nobody listens", arguments: []string{"diagnose", "--store", at("http://127.0.0.1:1", "demo")}, env: server.Env()},
 		{name: "diagnose: wrong credentials", arguments: []string{"diagnose", "--store", server.URL("demo", "unfit")}, env: wrong},
-		{name: "diagnose: conditions ignored", arguments: []string{"diagnose", "--store", at(ignoring, "demo")}, env: server.Env()},
+		{name: "diagnose: conditions ignored", arguments: []string{"diagnose", "--store", at(ignoresConditions(t), "demo")}, env: server.Env()},
 	} {
 		t.Run(c.name, func(t *testing.T) { refused(t, c) })
 	}

@@ -58,27 +58,27 @@ type running struct {
 	log     *log
 }
 
+// run is cut short by ctx without an error: a node that is told to leave while
+// it starts leaves.
 func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
-	if err := n.start(ctx); err != nil {
+	if err := n.start(ctx); err != nil && ctx.Err() == nil {
 		n.server.refuse()
 		n.server.close()
 		return err
 	}
+	n.log.open()
 	err := n.serve(ctx, at, stdout)
 	return errors.Join(err, n.leave())
 }
 
-// start is cut short by ctx without an error: a node that is told to leave while
-// it starts leaves.
 func (n *running) start(ctx context.Context) error {
-	if err := n.cluster.Start(ctx); err != nil && ctx.Err() == nil {
+	if err := n.cluster.Start(ctx); err != nil {
 		return err
 	}
 	if err := n.log.trouble(); hopeless(err) && !n.cluster.Ready() {
-		_ = n.cluster.Stop(ctx)
+		_ = n.cluster.Stop(ctx) // nothing was written
 		return fmt.Errorf("a shard cannot be opened: %w", err)
 	}
-	n.log.open()
 	return nil
 }
 
@@ -95,11 +95,13 @@ func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error
 	}
 	select {
 	case <-ctx.Done():
-		n.log.Info("leaving", slog.String("reason", context.Cause(ctx).Error()))
-		return nil
 	case <-n.cluster.Done():
+	}
+	if ctx.Err() == nil {
 		return fmt.Errorf("%w by itself: %w", ErrEnded, n.cluster.Err())
 	}
+	n.log.Info("leaving", slog.String("reason", context.Cause(ctx).Error()))
+	return nil
 }
 
 // leave stops taking connections, lets the shards answer what they have begun and

@@ -1,0 +1,130 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestHelp(t *testing.T) {
+	for _, arguments := range [][]string{{"help"}, {"--help"}, {"-h"}} {
+		stdout, stderr, status := demo(t, nil, arguments...)
+		require.Equal(t, statusOK, status)
+		require.Empty(t, stderr)
+		for _, c := range commands() {
+			require.Contains(t, stdout, c.name)
+			help, _, status := demo(t, nil, c.name, "--help")
+			require.Equal(t, statusOK, status)
+			require.Contains(t, help, "-")
+		}
+	}
+}
+
+func TestShardsAndLoadAndDiagnose(t *testing.T) {
+	p := directory(t)
+	node := startNode(t, p.options("--shards", "3"))
+
+	stdout, _, status := demo(t, nil, "shards", "--http", node.HTTP)
+	require.Equal(t, statusOK, status)
+	require.Equal(t, 5, strings.Count(stdout, "\n"))
+	require.Equal(t, 3, strings.Count(stdout, "running"))
+	stdout, _, status = demo(t, nil, "shards", "--http", node.HTTP, "--json")
+	require.Equal(t, statusOK, status)
+	require.JSONEq(t, browser{t, node}.expect(200, "GET", "/shards", "").body, stdout)
+
+	stdout, stderr, status := demo(t, nil, "load", "--http", node.HTTP, "--clients", "4", "--duration", "1200ms")
+	require.Equal(t, statusOK, status, stderr)
+	for _, words := range []string{"1 s", "acknowledged", "p50", "p99", "/s", "0 acknowledged writes lost, 0 acknowledged twice"} {
+		require.Contains(t, stdout, words)
+	}
+
+	stdout, stderr, status = demo(t, nil, "diagnose", "--store", p.url)
+	require.Equal(t, statusOK, status, stderr)
+	for _, words := range []string{"create", "stale_if_match", "ok", "fit: the store honours conditional writes"} {
+		require.Contains(t, stdout, words)
+	}
+}
+
+func TestShardsWatchesUntilASignal(t *testing.T) {
+	node := startNode(t, directory(t).options("--shards", "1"))
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, "shards", "--http", node.HTTP, "--watch")
+	var out locked
+	cmd.Stdout = &out
+	require.NoError(t, cmd.Start())
+	require.Eventually(t, func() bool { return strings.Count(out.String(), "SHARD") >= 2 }, patience, 10*time.Millisecond)
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	require.NoError(t, cmd.Wait())
+}
+
+func TestLoadFailsWhenNobodyAnswers(t *testing.T) {
+	_, stderr, status := demo(t, nil, "load", "--http", "127.0.0.1:1", "--duration", "50ms")
+	require.Equal(t, statusFailed, status)
+	require.Contains(t, stderr, "no write was acknowledged")
+}
+
+// An interrupted tour leaves no process and no file behind.
+func TestAnInterruptedTourCleansUp(t *testing.T) {
+	tmp := t.TempDir()
+	cmd := exec.Command(binary, "tour")
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	var out locked
+	cmd.Stdout, cmd.Stderr = &out, &out
+	require.NoError(t, cmd.Start())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = cmd.Wait()
+	}()
+	t.Cleanup(func() { _ = cmd.Process.Kill(); <-ended })
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), " 1 s") }, patience, 10*time.Millisecond, out.String())
+	require.NotEmpty(t, nodesOn(t, tmp))
+	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
+	select {
+	case <-ended:
+	case <-time.After(patience):
+		t.Fatal("the tour goes on")
+	}
+	require.Equal(t, statusFailed, cmd.ProcessState.ExitCode())
+	require.Contains(t, out.String(), "interrupt")
+	left, err := os.ReadDir(tmp)
+	require.NoError(t, err)
+	require.Empty(t, left)
+	require.Empty(t, nodesOn(t, tmp))
+}
+
+func TestTheTour(t *testing.T) {
+	if !stress {
+		t.Skip("`make demo` runs it; here only with SLAP_STRESS=1")
+	}
+	began := time.Now()
+	stdout, stderr, status := demo(t, os.Environ())
+	require.Equal(t, statusOK, status, stdout+stderr)
+	require.Less(t, time.Since(began), time.Minute)
+	require.Contains(t, stdout, "STEP")
+}
+
+// nodesOn are the processes whose command line names the directory.
+func nodesOn(t *testing.T, dir string) []string {
+	t.Helper()
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	require.NoError(t, err)
+	if len(files) == 0 {
+		t.Skip("this machine has no /proc")
+	}
+	var found []string
+	for _, file := range files {
+		if line, _ := os.ReadFile(file); strings.Contains(string(line), dir) {
+			found = append(found, string(line))
+		}
+	}
+	return found
+}
