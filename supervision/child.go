@@ -108,7 +108,8 @@ func (c *child) props(init func(actor.Context)) *actor.Props {
 		return actor.PropsFromProducer(produce)
 	}
 	c.outer = true
-	return actor.PropsFromProducer(produce, actor.WithOnInit(init), actor.WithReceiverMiddleware(c.middleware)).
+	return actor.PropsFromProducer(produce).
+		Configure(actor.WithOnInit(init), actor.WithReceiverMiddleware(c.middleware), actor.WithContextDecorator(c.protect)).
 		Configure(c.spec.Props...).
 		Configure(actor.WithContextDecorator(c.decorate), actor.WithProducer(produce), actor.WithDispatcher(dispatcher))
 }

@@ -120,6 +120,9 @@ func (c *child) crash(ctx actor.Context, reason error) {
 func (c *child) after(ctx actor.Context, msg any) {
 	switch msg.(type) {
 	case *actor.Started:
+		if c.broken {
+			c.quit(ctx)
+		}
 		if c.spec.Ready == AtOnce && c.spec.Supervisor == nil && !c.failed() {
 			c.announce()
 		}

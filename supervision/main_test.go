@@ -16,9 +16,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience is how long a test waits for what must happen.
 const patience = 30 * time.Second
 
+// throttle is the time that a goroutine of Proto.Actor's stays after a dead letter.
+const throttle = time.Millisecond
+
 func newSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
-		actor.WithDeadLetterThrottleInterval(time.Millisecond), // a goroutine stays so long after a dead letter
+		actor.WithDeadLetterThrottleInterval(throttle),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
 }
 
@@ -70,6 +73,7 @@ func start(t testing.TB, spec Spec) *fixture {
 		if n := registered(f.system) - before; n != 0 {
 			t.Errorf("%d names are left in the registry", n)
 		}
+		time.Sleep(2 * throttle) // a bubble of synctest must be empty at its end
 	})
 	return f
 }
@@ -130,6 +134,22 @@ func (f *fixture) restarted(name string, n int) {
 	})
 }
 
+// state waits until a child is in this state.
+func (f *fixture) state(name, state string) {
+	f.t.Helper()
+	for ctx := within(f.t); ; {
+		list, err := f.Children(ctx)
+		if err != nil {
+			f.t.Fatalf("waiting for %s to be %s: %v", name, state, err)
+		}
+		for _, c := range list {
+			if c.Name == name && c.State == state {
+				return
+			}
+		}
+	}
+}
+
 // A recorder keeps events.
 type recorder struct {
 	mu     sync.Mutex
@@ -145,6 +165,13 @@ func (r *recorder) add(e Event) {
 	r.events = append(r.events, e)
 	close(r.more)
 	r.more = make(chan struct{})
+}
+
+// forget drops all events so far.
+func (r *recorder) forget() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.events = nil
 }
 
 func (r *recorder) lines() []string {

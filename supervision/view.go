@@ -1,6 +1,10 @@
 package supervision
 
-import "github.com/asynkron/protoactor-go/actor"
+import (
+	"runtime/debug"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
 
 // A view is the context that the user's actor sees. An abandoned actor that comes back must not stop its
 // successor, which has its PID.
@@ -27,6 +31,20 @@ func (v *view) Poison(pid *actor.PID) {
 }
 
 func (v *view) own(pid *actor.PID) bool { return pid != nil && pid.Equal(v.Self()) }
+
+// protect is the outermost decorator: Proto.Actor would end the process when one of the user's panics.
+func (c *child) protect(next actor.ContextDecoratorFunc) actor.ContextDecoratorFunc {
+	return func(ctx actor.Context) (decorated actor.Context) {
+		defer func() {
+			if v := recover(); v != nil {
+				c.broken = true
+				c.leave(&PanicError{Value: v, Stack: debug.Stack()})
+				decorated = ctx
+			}
+		}()
+		return next(ctx)
+	}
+}
 
 // decorate makes a view the innermost of the user's decorated contexts.
 func (c *child) decorate(next actor.ContextDecoratorFunc) actor.ContextDecoratorFunc {
