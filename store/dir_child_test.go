@@ -32,9 +32,9 @@ type child struct {
 	linked func() // called before each link
 }
 
-// A child reports an event as a line on its standard output, without a buffer, so
-// that what was reported survives its kill.
-func report(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
+// reportf tells the parent of an event, as a line on the standard output, without
+// a buffer, so that what was reported survives a kill.
+func reportf(format string, args ...any) { fmt.Fprintf(os.Stdout, format+"\n", args...) }
 
 func runChild(role string) int {
 	seed, _ := strconv.ParseUint(os.Getenv(childSeed), 10, 64)
@@ -48,7 +48,7 @@ func runChild(role string) int {
 	}
 	b, err := openDirBucket(os.Getenv(childDir), rand.Reader, link)
 	if err != nil {
-		report("error %v", err)
+		reportf("error %v", err)
 		return 1
 	}
 	c.dirBucket = b
@@ -58,7 +58,7 @@ func runChild(role string) int {
 		"locker":    c.lockMany,
 	}[role]
 	if err := work(untilInputEnds()); err != nil && !errors.Is(err, context.Canceled) {
-		report("error %v", err)
+		reportf("error %v", err)
 		return 1
 	}
 	return 0
@@ -113,9 +113,9 @@ func (c *child) increment() error {
 	_, err = c.Put(ctx, "counter", strconv.AppendInt(nil, int64(value+1), 10), IfMatch(o.Version))
 	switch {
 	case err == nil:
-		report("acked %d", value+1)
+		reportf("acked %d", value+1)
 	case errors.Is(err, ErrUnknownOutcome):
-		report("unknown %d", value+1)
+		reportf("unknown %d", value+1)
 	case !errors.Is(err, ErrConflict):
 		return err
 	}
@@ -125,7 +125,7 @@ func (c *child) increment() error {
 // incrementAsleep makes one update, and waits before its link for the parent.
 func (c *child) incrementAsleep(context.Context) error {
 	c.linked = func() {
-		report("linking 0")
+		reportf("linking 0")
 		<-inputLines
 	}
 	return c.increment()
@@ -150,7 +150,7 @@ func (c *child) lockMany(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		report("acked %d", value)
+		reportf("acked %d", value)
 	}
 	return nil
 }
@@ -197,7 +197,7 @@ func (c *child) unlock(holder string) error {
 		if !errors.Is(err, ErrUnknownOutcome) {
 			return err
 		}
-		report("unknown 0")
+		reportf("unknown 0")
 		if mine, err := c.holds(holder); !mine {
 			return err
 		}

@@ -78,7 +78,7 @@ func TestDirNotPermitted(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err := newDirBucket(dir, rand.Reader)
-		mustSay(t, err, dir, "may not write")
+		mustSay(t, err, dir, "may not read and write")
 		return
 	}
 	dir := t.TempDir()
@@ -93,5 +93,5 @@ func TestDirNotPermitted(t *testing.T) {
 	if len(said) != 1 || said[0].word != "error" {
 		t.Fatalf("a process of user nobody reported %v", said)
 	}
-	mustSay(t, errors.New(said[0].text), dir, "may not write")
+	mustSay(t, errors.New(said[0].text), dir, "may not read and write")
 }

@@ -22,7 +22,7 @@ func remedy(err error) string {
 	case errors.Is(err, syscall.EMFILE), errors.Is(err, syscall.ENFILE):
 		return "too many files are open: raise the limit (ulimit -n)"
 	case errors.Is(err, fs.ErrPermission):
-		return "this user may not write there: change the owner or the mode of the directory"
+		return "this user may not read and write there: change the owner or the mode of the directory"
 	default:
 		return "the file system failed"
 	}

@@ -152,9 +152,10 @@ func (f folder) trim(c contents, newest uint64) {
 	}
 }
 
-// sweep empties a folder whose life is over: other files first, so that a
-// writer that slept since before the end has nothing left to link, then the
-// versions, the tombstone last, so that the folder never looks alive again.
+// sweep empties a folder whose life is over. Other files go first, so that a
+// writer that slept since before the end has nothing left to link. Only then are
+// the versions listed that go: none is added any more. The tombstone is the last,
+// so that the folder never looks alive again.
 func (f folder) sweep() error {
 	c, err := f.read()
 	if err != nil {
@@ -164,6 +165,9 @@ func (f folder) sweep() error {
 		if err := f.remove(name); err != nil {
 			return err
 		}
+	}
+	if c, err = f.read(); err != nil {
+		return err
 	}
 	for _, n := range c.versions {
 		if err := f.remove(versionName(n)); err != nil {

@@ -54,7 +54,7 @@ func Identify(ctx context.Context, b Bucket, c IdentityConfig) (Identity, error)
 			return id, err
 		}
 	}
-	return Identity{}, fmt.Errorf("the store contradicts itself about object %q: it refuses %d conditional writes in a row", key, identifyTries)
+	return Identity{}, fmt.Errorf("the store contradicts itself about object %q: it refused %d writes in a row", key, identifyTries)
 }
 
 func freshIdentity(c IdentityConfig) (Identity, error) {

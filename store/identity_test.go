@@ -49,7 +49,7 @@ func recorded(t *testing.T, b store.Bucket) map[string]any {
 }
 
 func TestP1_1_FirstStartRecords(t *testing.T) {
-	b := faulty()
+	b := faulty(t)
 	id, err := store.Identify(t.Context(), b, store.IdentityConfig{Path: "p", Cluster: "orders", Shards: 64, Random: fixed()})
 	want := store.Identity{Layout: 1, Cluster: "orders", ID: "fbefbe07fbefbe07fbefbe07fbefbe07", Shards: 64}
 	if err != nil || id != want {
@@ -81,7 +81,7 @@ func TestP1_1_MismatchNamesBothValues(t *testing.T) {
 		{"orders", 65, []string{"64", "65", identityKey}},
 		{"", 63, []string{"64", "63", identityKey}},
 	}
-	b := faulty()
+	b := faulty(t)
 	first := mustIdentify(t, b, "orders", 64)
 	for _, test := range tests {
 		_, err := identify(b, test.cluster, test.shards)
@@ -105,7 +105,7 @@ func mustRefuse(t *testing.T, err error, says ...string) {
 }
 
 func TestP1_1_EmptyNameIsReplacedByTheFirstGiven(t *testing.T) {
-	b := faulty()
+	b := faulty(t)
 	first := mustIdentify(t, b, "", 8)
 	if first.Cluster != "" || first.ID == "" {
 		t.Fatalf("without a name: %+v", first)
@@ -123,7 +123,7 @@ func TestP1_1_EmptyNameIsReplacedByTheFirstGiven(t *testing.T) {
 }
 
 func TestP1_1_UnknownKeysAreKept(t *testing.T) {
-	b := faulty()
+	b := faulty(t)
 	mustRecord(t, b, `{"layout":1,"cluster":"","id":"abc","shards":8,"region":{"home":"eu"},"big":12345678901234567890}`)
 	id := mustIdentify(t, b, "orders", 8)
 	if id.ID != "abc" || id.Cluster != "orders" {
@@ -158,7 +158,7 @@ func TestP1_1_BadRecords(t *testing.T) {
 		{`{"layout":3,"clusters":["orders"],"shards":{"orders":8}}`, "layout 3"},
 	}
 	for _, test := range tests {
-		b := faulty()
+		b := faulty(t)
 		mustRecord(t, b, test.record)
 		_, err := identify(b, "orders", 8)
 		mustRefuse(t, err, test.says, identityKey)
@@ -172,9 +172,9 @@ func TestP1_1_FirstStartsConvergeOnOneID(t *testing.T) {
 	dir := t.TempDir()
 	for round := range 10 {
 		buckets := map[string]func() store.Bucket{
-			"directory": func() store.Bucket { return store.NewDirBucketForTest(t, fmt.Sprintf("%s/%d", dir, round)) },
+			"directory": func() store.Bucket { return open(t, store.Dir(fmt.Sprintf("%s/%d", dir, round))) },
 		}
-		memory := store.NewMemoryBucketForTest()
+		memory := open(t, store.Memory())
 		buckets["memory"] = func() store.Bucket { return memory }
 		for name, open := range buckets {
 			mustConverge(t, name, open)
@@ -209,7 +209,7 @@ func mustConverge(t *testing.T, name string, open func() store.Bucket) {
 }
 
 func TestP1_1_LostRepliesAreReadBack(t *testing.T) {
-	b := faulty(faults.Rule{Ops: faults.Put, Fault: faults.LoseReply()})
+	b := faulty(t, faults.Rule{Ops: faults.Put, Fault: faults.LoseReply()})
 	first := mustIdentify(t, b, "", 8)
 	named := mustIdentify(t, b, "orders", 8)
 	if named.ID != first.ID || named.Cluster != "orders" {
@@ -219,7 +219,7 @@ func TestP1_1_LostRepliesAreReadBack(t *testing.T) {
 		t.Errorf("%d writes, want 2", puts)
 	}
 
-	lost := faulty(faults.Rule{Ops: faults.Put, Times: 1, Fault: faults.Fail(store.ErrUnknownOutcome)})
+	lost := faulty(t, faults.Rule{Ops: faults.Put, Times: 1, Fault: faults.Fail(store.ErrUnknownOutcome)})
 	if id := mustIdentify(t, lost, "orders", 8); id != mustIdentify(t, lost, "orders", 8) {
 		t.Error("a write that was lost on its way was not made again")
 	}
@@ -228,21 +228,21 @@ func TestP1_1_LostRepliesAreReadBack(t *testing.T) {
 func TestP1_1_StoreErrors(t *testing.T) {
 	away := errors.New("connection refused")
 	for _, op := range []faults.Op{faults.Get, faults.Put} {
-		_, err := identify(faulty(faults.Rule{Ops: op, Fault: faults.Fail(away)}), "orders", 8)
+		_, err := identify(faulty(t, faults.Rule{Ops: op, Fault: faults.Fail(away)}), "orders", 8)
 		if !errors.Is(err, away) || errors.Is(err, store.ErrIdentity) {
 			t.Errorf("the error is %v", err)
 		}
 	}
-	_, err := identify(faulty(faults.Rule{Ops: faults.Get, Fault: faults.Fail(store.ErrNotFound)}), "orders", 8)
+	_, err := identify(faulty(t, faults.Rule{Ops: faults.Get, Fault: faults.Fail(store.ErrNotFound)}), "orders", 8)
 	if err == nil || !strings.Contains(err.Error(), identityKey) {
 		t.Errorf("a store that hides the record: %v", err)
 	}
-	if _, err := identify(faulty(), "orders", 0); err == nil || !strings.Contains(err.Error(), "shards") {
+	if _, err := identify(faulty(t), "orders", 0); err == nil || !strings.Contains(err.Error(), "shards") {
 		t.Errorf("no shards: %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := store.Identify(ctx, faulty(), store.IdentityConfig{Shards: 8}); !errors.Is(err, context.Canceled) {
+	if _, err := store.Identify(ctx, faulty(t), store.IdentityConfig{Shards: 8}); !errors.Is(err, context.Canceled) {
 		t.Errorf("a cancelled start: %v", err)
 	}
 }

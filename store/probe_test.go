@@ -40,7 +40,7 @@ func mustBeEmpty(t *testing.T, b store.Bucket) {
 }
 
 func TestPRB1_FiveStepsInOrder(t *testing.T) {
-	b := faulty()
+	b := faulty(t)
 	r := probeOf(t, b)
 	if got := results(r); got != allOK || !r.OK() || r.Err() != nil {
 		t.Errorf("a fit store: %s, %v", got, r.Err())
@@ -61,7 +61,7 @@ func TestPRB1_FiveStepsInOrder(t *testing.T) {
 
 func TestPRB3_FitStores(t *testing.T) {
 	for name, b := range map[string]store.Bucket{
-		"memory": store.NewMemoryBucketForTest(), "directory": store.NewDirBucketForTest(t, t.TempDir()),
+		"memory": open(t, store.Memory()), "directory": open(t, store.Dir(t.TempDir())),
 	} {
 		if r := probeOf(t, b); results(r) != allOK {
 			t.Errorf("%s: %s: %v", name, results(r), r.Err())
@@ -73,8 +73,9 @@ func TestPRB3_FitStores(t *testing.T) {
 	}
 }
 
-func faulty(rules ...faults.Rule) *faults.Bucket {
-	b := faults.New(store.NewMemoryBucketForTest(), faults.Options{})
+func faulty(t *testing.T, rules ...faults.Rule) *faults.Bucket {
+	t.Helper()
+	b := faults.New(open(t, store.Memory()), faults.Options{})
 	for _, r := range rules {
 		b.Inject(r)
 	}
@@ -94,43 +95,53 @@ func TestPRB2_PRB3_PRB7_UnfitStores(t *testing.T) {
 		says  string // empty: the store is fit
 	}{
 		{
-			"ignores all conditions", []faults.Rule{put(0, 0, faults.Chain(faults.IgnoreIfAbsent(), faults.IgnoreIfMatch()))},
+			"ignores all conditions",
+			[]faults.Rule{put(0, 0, faults.Chain(faults.IgnoreIfAbsent(), faults.IgnoreIfMatch()))},
 			"create=ok create_again=failed stale_if_match=failed current_if_match=skipped delete=ok", "create_again: the store overwrote",
 		},
 		{
-			"ignores if-absent", []faults.Rule{put(0, 0, faults.IgnoreIfAbsent())},
+			"ignores if-absent",
+			[]faults.Rule{put(0, 0, faults.IgnoreIfAbsent())},
 			"create=ok create_again=failed stale_if_match=ok current_if_match=ok delete=ok", "create_again: the store overwrote",
 		},
 		{
-			"accepts a stale version", []faults.Rule{put(0, 0, faults.IgnoreIfMatch())},
+			"accepts a stale version",
+			[]faults.Rule{put(0, 0, faults.IgnoreIfMatch())},
 			"create=ok create_again=ok stale_if_match=failed current_if_match=skipped delete=ok", "stale_if_match: the store accepted",
 		},
 		{
-			"refuses the current version", []faults.Rule{put(3, 1, faults.Fail(store.ErrConflict))},
+			"refuses the current version",
+			[]faults.Rule{put(3, 1, faults.Fail(store.ErrConflict))},
 			"create=ok create_again=ok stale_if_match=ok current_if_match=failed delete=ok", "current_if_match: the store refused",
 		},
 		{
-			"refuses to create", []faults.Rule{put(0, 1, faults.Fail(store.ErrConflict))},
+			"refuses to create",
+			[]faults.Rule{put(0, 1, faults.Fail(store.ErrConflict))},
 			"create=failed create_again=skipped stale_if_match=skipped current_if_match=skipped delete=skipped", "create: the store refused",
 		},
 		{
-			"cannot be reached", []faults.Rule{{Fault: faults.Fail(away)}},
+			"cannot be reached",
+			[]faults.Rule{{Fault: faults.Fail(away)}},
 			"create=failed create_again=skipped stale_if_match=skipped current_if_match=skipped delete=skipped", "create: the store could not create an object: connection refused",
 		},
 		{
-			"goes away", []faults.Rule{put(1, 0, faults.Fail(away))},
+			"goes away",
+			[]faults.Rule{put(1, 0, faults.Fail(away))},
 			"create=ok create_again=failed stale_if_match=failed current_if_match=skipped delete=ok", "create_again: the store could not be asked",
 		},
 		{
-			"cannot delete", []faults.Rule{{Ops: faults.Delete, Fault: faults.Fail(away)}},
+			"cannot delete",
+			[]faults.Rule{{Ops: faults.Delete, Fault: faults.Fail(away)}},
 			"create=ok create_again=ok stale_if_match=ok current_if_match=ok delete=failed", "delete: the store could not delete",
 		},
 		{
-			"has no conditional updates", []faults.Rule{put(2, 0, faults.Fail(unsupported))},
+			"has no conditional updates",
+			[]faults.Rule{put(2, 0, faults.Fail(unsupported))},
 			"create=ok create_again=ok stale_if_match=unsupported current_if_match=unsupported delete=ok", "",
 		},
 		{
-			"has no conditional creation", []faults.Rule{put(1, 1, faults.Fail(unsupported))},
+			"has no conditional creation",
+			[]faults.Rule{put(1, 1, faults.Fail(unsupported))},
 			"create=ok create_again=failed stale_if_match=ok current_if_match=ok delete=ok", "create_again: the store could not be asked",
 		},
 		{"loses every reply to a write", []faults.Rule{put(0, 0, faults.LoseReply())}, allOK, ""},
@@ -145,13 +156,14 @@ func TestPRB2_PRB3_PRB7_UnfitStores(t *testing.T) {
 			"create=ok create_again=failed stale_if_match=failed current_if_match=skipped delete=ok", "create_again: the store overwrote",
 		},
 		{
-			"never gets the creation", []faults.Rule{put(0, 1, faults.Fail(store.ErrUnknownOutcome))},
+			"never gets the creation",
+			[]faults.Rule{put(0, 1, faults.Fail(store.ErrUnknownOutcome))},
 			"create=failed create_again=skipped stale_if_match=skipped current_if_match=skipped delete=ok", "outcome",
 		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			b := faulty(test.rules...)
+			b := faulty(t, test.rules...)
 			r := probeOf(t, b)
 			if got := results(r); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
@@ -185,7 +197,7 @@ func mustFailWith(t *testing.T, r store.Report, says string) {
 
 func TestPRB1_HangingStoreIsBoundedByTheContext(t *testing.T) {
 	gate := faults.NewGate()
-	b := faulty(faults.Rule{Ops: faults.Put, Skip: 1, Fault: gate.Before()})
+	b := faulty(t, faults.Rule{Ops: faults.Put, Skip: 1, Fault: gate.Before()})
 	ctx, cancel := context.WithTimeoutCause(t.Context(), store.ProbeTimeout, errors.New("not used"))
 	defer cancel()
 	ctx, stop := context.WithCancelCause(ctx)
@@ -211,24 +223,24 @@ func TestCFG15_ProbeKey(t *testing.T) {
 		{"", "", "_cluster/probe/"},
 	}
 	for _, test := range tests {
-		r := store.Probe(t.Context(), faulty(), store.ProbeConfig{Path: test.path, Node: test.node, Random: fixed()})
+		r := store.Probe(t.Context(), faulty(t), store.ProbeConfig{Path: test.path, Node: test.node, Random: fixed()})
 		if want := test.want + "----B_vvvgf7774H"; r.Key != want {
 			t.Errorf("path %q, node %q: key %q, want %q", test.path, test.node, r.Key, want)
 		}
 	}
 	for range 2 {
-		r := probeOf(t, faulty())
+		r := probeOf(t, faulty(t))
 		if !regexp.MustCompile(`^p/_cluster/probe/node-a/[A-Za-z0-9_-]{16}$`).MatchString(r.Key) {
 			t.Errorf("key %q", r.Key)
 		}
 	}
-	if a, b := probeOf(t, faulty()), probeOf(t, faulty()); a.Key == b.Key {
+	if a, b := probeOf(t, faulty(t)), probeOf(t, faulty(t)); a.Key == b.Key {
 		t.Errorf("two probes have the key %q", a.Key)
 	}
-	if r := store.Probe(t.Context(), faulty(), store.ProbeConfig{Random: strings.NewReader("short")}); r.OK() {
+	if r := store.Probe(t.Context(), faulty(t), store.ProbeConfig{Random: strings.NewReader("short")}); r.OK() {
 		t.Error("a probe without enough randomness passed")
 	}
-	if r := store.Probe(t.Context(), faulty(), store.ProbeConfig{Path: "a//b", Node: "a"}); !errors.Is(r.Err(), store.ErrInvalidKey) {
+	if r := store.Probe(t.Context(), faulty(t), store.ProbeConfig{Path: "a//b", Node: "a"}); !errors.Is(r.Err(), store.ErrInvalidKey) {
 		t.Errorf("an invalid path: %v", r.Err())
 	}
 }
