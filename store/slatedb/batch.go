@@ -9,6 +9,7 @@ import "encoding/binary"
 type Batch struct {
 	entries []byte // as call.c reads them
 	count   int
+	merges  bool
 	wrong   error // the first entry that cannot be written
 }
 
@@ -19,39 +20,40 @@ func (b *Batch) Len() int { return b.count }
 func (b *Batch) Size() int { return len(b.entries) }
 
 // Reset empties the batch and keeps its memory.
-func (b *Batch) Reset() { b.entries, b.count, b.wrong = b.entries[:0], 0, nil }
+func (b *Batch) Reset() { *b = Batch{entries: b.entries[:0]} }
 
-// Put sets a key's value.
+// Put sets a key's value. A wrong key or value is reported by the write.
 func (b *Batch) Put(key, value []byte, o *WriteOptions) {
-	b.add(batchPut, batchPutTTL, key, value, o.ttl())
+	b.checked(write{kind: batchPut, key: key, value: value, ttl: o.ttl()})
 }
 
 // Merge adds an operand to a key's value.
 func (b *Batch) Merge(key, operand []byte, o *WriteOptions) {
-	b.add(batchMerge, batchMergeTTL, key, operand, o.ttl())
+	b.checked(write{kind: batchMerge, key: key, value: operand, ttl: o.ttl()})
 }
 
 // Delete removes a key.
-func (b *Batch) Delete(key []byte) {
-	b.add(batchDelete, batchDelete, key, nil, TTL{})
-}
+func (b *Batch) Delete(key []byte) { b.checked(write{kind: batchDelete, key: key}) }
 
-func (b *Batch) add(plain, withTTL method, key, value []byte, ttl TTL) {
-	err := checkKey(key)
-	if err == nil {
-		err = checkValue(value)
-	}
-	if err != nil {
+func (b *Batch) checked(x write) {
+	if err := x.check(); err != nil {
 		if b.wrong == nil {
 			b.wrong = err
 		}
 		return
 	}
-	var encoded []byte
-	kind := plain
+	b.add(x.kind, x.key, x.value, x.ttl)
+}
+
+func (b *Batch) add(kind method, key, value []byte, ttl TTL) {
+	b.merges = b.merges || kind == batchMerge
+	var (
+		memory  [maxTTL]byte
+		encoded []byte
+	)
 	if ttl != (TTL{}) {
-		var memory [12]byte
-		kind, encoded = withTTL, ttl.encode(memory[:0])
+		kind++ // the same with a TTL
+		encoded = ttl.encode(memory[:0])
 	}
 	b.entries = append(b.entries, byte(kind))
 	b.entries = binary.NativeEndian.AppendUint32(b.entries, uint32(len(key)))
@@ -59,4 +61,10 @@ func (b *Batch) add(plain, withTTL method, key, value []byte, ttl TTL) {
 	b.entries = append(b.entries, byte(len(encoded)))
 	b.entries = append(append(append(b.entries, key...), value...), encoded...)
 	b.count++
+}
+
+func (b *Batch) append(other *Batch) {
+	b.entries = append(b.entries, other.entries...)
+	b.count += other.count
+	b.merges = b.merges || other.merges
 }

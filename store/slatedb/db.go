@@ -12,6 +12,7 @@ import (
 // that come back are the caller's.
 type DB struct {
 	reads
+	writer writer
 	ending ending
 }
 
@@ -27,7 +28,7 @@ type Status struct {
 }
 
 func newDB(h *handle) *DB {
-	return &DB{reads: reads{h, &dbReads}, ending: ending{handle: h, status: dbStatus}}
+	return &DB{reads: reads{h, &dbReads}, writer: writer{handle: h}, ending: ending{handle: h, status: dbStatus}}
 }
 
 // Status reads the state. It costs no allocation and waits for nothing. After
@@ -46,7 +47,7 @@ func (d *DB) PutAsync(key, value []byte, o *WriteOptions, done func(seq uint64, 
 }
 
 func (d *DB) put(c *op, key, value []byte, o *WriteOptions) bool {
-	return d.write(c, dbPut, dbPutWith, key, value, o.ttl())
+	return d.writer.begin(c, write{kind: batchPut, key: key, value: value, ttl: o.ttl()})
 }
 
 // Merge adds an operand to a key's value, which the database's merge operator
@@ -61,21 +62,7 @@ func (d *DB) MergeAsync(key, operand []byte, o *WriteOptions, done func(seq uint
 }
 
 func (d *DB) merge(c *op, key, operand []byte, o *WriteOptions) bool {
-	return d.write(c, dbMerge, dbMergeWith, key, operand, o.ttl())
-}
-
-func (d *DB) write(c *op, plain, withTTL method, key, value []byte, ttl TTL) bool {
-	if err := checkKey(key); err != nil {
-		return c.fail(d.handle.objects, err)
-	}
-	if err := checkValue(value); err != nil {
-		return c.fail(d.handle.objects, err)
-	}
-	if ttl == (TTL{}) {
-		return d.handle.start(c, plain, key, value, nil)
-	}
-	var memory [12]byte
-	return d.handle.start(c, withTTL, key, value, ttl.encode(memory[:0]))
+	return d.writer.begin(c, write{kind: batchMerge, key: key, value: operand, ttl: o.ttl()})
 }
 
 // Delete removes a key, which need not exist. It returns as [DB.Put] does.
@@ -89,10 +76,7 @@ func (d *DB) DeleteAsync(key []byte, done func(seq uint64, err error)) {
 }
 
 func (d *DB) remove(c *op, key []byte) bool {
-	if err := checkKey(key); err != nil {
-		return c.fail(d.handle.objects, err)
-	}
-	return d.handle.start(c, dbDelete, key, nil, nil)
+	return d.writer.begin(c, write{kind: batchDelete, key: key})
 }
 
 // Write applies a batch, all of it or nothing, under one sequence number. It
@@ -107,15 +91,7 @@ func (d *DB) WriteAsync(b *Batch, done func(seq uint64, err error)) {
 	launch((*op).sequence, done, func(c *op) bool { return d.apply(c, b) })
 }
 
-func (d *DB) apply(c *op, b *Batch) bool {
-	switch {
-	case b.wrong != nil:
-		return c.fail(d.handle.objects, b.wrong)
-	case b.count == 0:
-		return c.fail(d.handle.objects, invalid("the batch is empty"))
-	}
-	return d.handle.start(c, dbWrite, b.entries, nil, nil)
-}
+func (d *DB) apply(c *op, b *Batch) bool { return d.writer.begin(c, write{batch: b}) }
 
 // Flush returns once every write before it is durable. While the object store is
 // away it waits until that is back, or the context ends.

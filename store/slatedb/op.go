@@ -26,6 +26,9 @@ type op struct {
 	failed  error        // why it never began
 	then    func(*op)    // reads the result of a detached operation
 	done    bool         // a detached operation that was done when it began
+	writer  *writer      // waits for the end of this write
+	joined  bool         // a write that goes with others, in a group; the record is not used
+	seq     uint64       // of a joined write
 }
 
 const opsPerSlab = 256
@@ -75,10 +78,16 @@ func growPool() {
 func (o *op) recycle() {
 	if o.owner != nil {
 		o.report()
+	}
+	if o.writer != nil {
+		o.writer.advance() // while the handle is held
+	}
+	if o.owner != nil {
 		o.owner.release()
 	}
 	o.freeOutput()
 	o.objects, o.owner, o.failed, o.then, o.done = nil, nil, nil, nil, false
+	o.writer, o.joined = nil, false
 	o.mode.Store(waiting)
 	pool.Lock()
 	pool.free = append(pool.free, o)
@@ -151,7 +160,7 @@ func (o *op) wait(ctx context.Context) bool {
 			<-o.wake // the signal was on its way
 		}
 		o.mode.Store(waiting)
-		if o.resume() {
+		if o.joined || o.resume() {
 			return true
 		}
 	}
@@ -193,7 +202,7 @@ func (o *op) discard() {
 
 // err is how the operation ended.
 func (o *op) err() error {
-	if o.failed != nil {
+	if o.failed != nil || o.joined {
 		return o.failed
 	}
 	return decodeError(o.code(), o.output())
@@ -204,7 +213,10 @@ func (o *op) err() error {
 func (o *op) nothing() (struct{}, error) { return struct{}{}, o.err() }
 
 func (o *op) sequence() (uint64, error) {
-	if o.failed != nil || o.code() != codeDone {
+	switch {
+	case o.joined:
+		return o.seq, o.failed
+	case o.failed != nil || o.code() != codeDone:
 		return 0, o.err()
 	}
 	return o.value(), nil
@@ -215,7 +227,7 @@ func (o *op) handle() (*handle, error) {
 	if err := o.err(); err != nil {
 		return nil, err
 	}
-	if product := methods[o.method].product; product != objectNone {
+	if product := methods[o.method].product; product != objectNone && !o.joined {
 		h := newHandle(o.objects, product, o.value())
 		if o.owner != nil {
 			h.onWrite = o.owner.onWrite

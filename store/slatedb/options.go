@@ -133,7 +133,10 @@ func ExpireAfter(d time.Duration) TTL { return TTL{kind: ttlAfter, value: max(d.
 // ExpireAt lets a value expire at that time.
 func ExpireAt(t time.Time) TTL { return TTL{kind: ttlAt, value: t.UnixMilli()} }
 
-// encode appends the TTL, at most twelve bytes.
+// maxTTL is the longest encoded TTL.
+const maxTTL = 4 + 8
+
+// encode appends the TTL.
 func (t TTL) encode(b []byte) []byte {
 	b = binary.BigEndian.AppendUint32(b, t.kind+1)
 	if t.kind >= ttlAfter {

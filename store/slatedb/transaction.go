@@ -80,7 +80,7 @@ func (t *Transaction) write(c *op, m method, key, value []byte, o *WriteOptions)
 	if err := checkValue(value); err != nil {
 		return c.fail(t.handle.objects, err)
 	}
-	var memory [12]byte
+	var memory [maxTTL]byte
 	return t.handle.start(c, m, key, value, o.ttl().encode(memory[:0]))
 }
 
