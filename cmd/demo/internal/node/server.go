@@ -19,6 +19,10 @@ const (
 	// farewell is how long a leaving node waits for idle connections to ask once
 	// more and be told that they are closed.
 	farewell = 250 * time.Millisecond
+
+	// lastWords bounds the answers that are being written, and bodies that are
+	// being read, when the node has left.
+	lastWords = 5 * time.Second
 )
 
 // server serves HTTP on one listener and knows how many connections are open.
@@ -84,7 +88,7 @@ func (s *server) close() {
 	case <-s.none:
 	case <-timer.C:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/cmd/demo/internal/client"
+	"github.com/slap-go/slap/cmd/demo/internal/load"
+	"github.com/slap-go/slap/internal/s3test"
+)
+
+// While the store hangs no write is acknowledged and the node says at once how it
+// is. Once the store is back, so are the writes.
+func TestAStoreThatHangsForAWhile(t *testing.T) {
+	server := s3test.Start(t, "demo")
+	node := startNode(t, place{url: server.URL("demo", "hung"), env: server.Env()}.options("--shards", "2"))
+	l := load.New(load.Options{Addresses: []string{node.HTTP}, Clients: 8})
+	defer l.Close()
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { l.Run(ctx) })
+	awaitAcknowledged(t, l, 50)
+
+	require.NoError(t, server.Pause())
+	stuck := awaitStill(t, l)
+	b := browser{t, node}
+	for _, path := range []string{"/healthz", "/readyz", "/shards", "/"} {
+		began := time.Now()
+		b.expect(http.StatusOK, "GET", path, "")
+		require.Less(t, time.Since(began), 5*time.Second, path)
+	}
+	require.Equal(t, stuck, l.Tally().Acknowledged)
+
+	require.NoError(t, server.Continue())
+	awaitAcknowledged(t, l, stuck+50)
+	stop()
+	running.Wait()
+	require.Zero(t, l.Tally().Unknown, l.Tally())
+	verify(t, l, node)
+	stopNode(t, node)
+}
+
+// awaitStill waits until nothing has been acknowledged for half a second.
+func awaitStill(t *testing.T, l *load.Load) int64 {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for {
+		before := l.Tally().Acknowledged
+		time.Sleep(500 * time.Millisecond)
+		if l.Tally().Acknowledged == before {
+			return before
+		}
+		require.False(t, time.Now().After(deadline), "writes go on")
+	}
+}
+
+// A request whose deadline passes while the store hangs has an unknown outcome; a
+// node that cannot close its shards says which and ends with status 1.
+func TestAStoreThatHangsToTheEnd(t *testing.T) {
+	if !stress {
+		t.Skip("it waits for every timeout, two minutes; only with SLAP_STRESS=1")
+	}
+	server := s3test.Start(t, "demo")
+	node := startNode(t, place{url: server.URL("demo", "end"), env: server.Env()}.options("--shards", "2"))
+	require.NoError(t, server.Pause())
+	t.Cleanup(func() { _ = server.Continue() })
+
+	answer := browser{t, node}.expect(http.StatusGatewayTimeout, "POST", "/counters/k", "")
+	var body struct {
+		Error struct{ Code, Executed string }
+	}
+	require.NoError(t, json.Unmarshal([]byte(answer.body), &body))
+	require.Equal(t, "timeout", body.Error.Code)
+	require.Equal(t, "unknown", body.Error.Executed)
+
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	status, err := node.Stop(ctx)
+	require.NoError(t, err)
+	require.Equal(t, statusFailed, status)
+	require.Contains(t, node.Output(), "could not be closed")
+}
+
+// A client that goes away leaves the node and its write as they are.
+func TestAClientThatGoesAway(t *testing.T) {
+	server := s3test.Start(t, "demo")
+	node := startNode(t, place{url: server.URL("demo", "gone"), env: server.Env()}.options("--shards", "1"))
+	require.NoError(t, server.Pause())
+	c := client.New(node.HTTP, 1)
+	defer c.Close()
+	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+	defer cancel()
+	_, err := c.Add(ctx, "k", 1)
+	require.ErrorIs(t, err, client.ErrUnknown)
+	require.NoError(t, server.Continue())
+
+	bounded, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	count, err := c.Counter(bounded, "k")
+	require.NoError(t, err)
+	require.Equal(t, int64(1), count.Value)
+	require.Regexp(t, `demo_requests_total\{.*outcome="unknown".*\} 1`, browser{t, node}.expect(200, "GET", "/metrics", "").body)
+	stopNode(t, node)
+}

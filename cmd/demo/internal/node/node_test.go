@@ -1,0 +1,105 @@
+package node
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/slap-go/slap/cmd/demo/internal/client"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// buffer is one that a node writes while a test reads it.
+type buffer struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (t *buffer) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.Write(p)
+}
+
+func (t *buffer) String() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.b.String()
+}
+
+var readyLine = regexp.MustCompile(`(?m)^ready name=a remote=127\.0\.0\.1:\d+ http=(\S+)$`)
+
+// runNode runs a node in this process and returns its HTTP address and what ends it.
+func runNode(t *testing.T) (address string, leave func() error) {
+	t.Helper()
+	o, err := ParseOptions([]string{
+		"--name", "a", "--listen", "127.0.0.1:0", "--http", "127.0.0.1:0", "--store", "memory:///",
+		"--shards", "2", "--flush-interval", "1ms",
+	}, io.Discard)
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	var stdout, stderr buffer
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, o, &stdout, &stderr) }()
+	leave = func() error {
+		cancel(errors.New("the test is over"))
+		return <-ended
+	}
+	require.Eventually(t, func() bool { return readyLine.MatchString(stdout.String()) }, time.Minute, time.Millisecond)
+	return readyLine.FindStringSubmatch(stdout.String())[1], leave
+}
+
+func TestANodeLeavesNothingBehind(t *testing.T) {
+	for range 3 {
+		address, leave := runNode(t)
+		c := client.New(address, 8)
+		var adding sync.WaitGroup
+		for n := range 8 {
+			adding.Go(func() {
+				_, err := c.Add(t.Context(), fmt.Sprint(n), 1)
+				if err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		adding.Wait()
+		require.NoError(t, leave())
+		_, err := c.Counter(t.Context(), "0")
+		require.ErrorIs(t, err, client.ErrNotExecuted)
+		c.Close()
+	}
+}
+
+func TestConnectionsFromOtherNodesAreHungUpOn(t *testing.T) {
+	s, err := bind(Options{HTTP: "127.0.0.1:0", Listen: "127.0.0.1:0"})
+	require.NoError(t, err)
+	defer s.close()
+	c := client.New(s.remote.Addr().String(), 1)
+	defer c.Close()
+	_, err = c.Counter(t.Context(), "k")
+	require.ErrorIs(t, err, client.ErrUnknown)
+}
+
+func TestTheLogIsSilentUntilTheNodeHasStarted(t *testing.T) {
+	var out buffer
+	l := newLog(&out)
+	l.Error("a shard did not open", "shard", 1, "error", errors.New("the reason"))
+	l.With("k", "v").WithGroup("g").Error("another", "error", errors.New("another reason"))
+	require.Empty(t, out.String())
+	require.EqualError(t, l.trouble(), "the reason")
+	l.open()
+	l.With("k", "v").Info("spoken")
+	require.Contains(t, out.String(), "msg=spoken k=v")
+	l.Error("later", "error", errors.New("later"))
+	require.EqualError(t, l.trouble(), "the reason")
+}

@@ -1,0 +1,6 @@
+//go:build !race
+
+package main
+
+// buildFlags let the binary be built as the tests are.
+var buildFlags []string
