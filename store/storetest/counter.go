@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -56,6 +57,7 @@ func (c *counter) increment(ctx context.Context, b store.Bucket) error {
 		if err != nil {
 			return err
 		}
+		runtime.Gosched() // others may get in between, also where a request takes no time
 		body := fmt.Appendf(nil, "%d %d", value+1, c.tries.Add(1))
 		_, err = b.Put(ctx, c.key, body, store.IfMatch(version))
 		switch {
