@@ -6,11 +6,8 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"github.com/aws/aws-sdk-go-v2/aws"
 
 	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/store"
@@ -165,7 +162,7 @@ func TestS26_ConflictAfterABurstOf409IsCertain(t *testing.T) {
 	mustBe(t, err, store.ErrConflict, store.ErrUnknownOutcome)
 }
 
-func TestS26_BurstThatOutlastsTheDeadline(t *testing.T) {
+func TestS26_BurstThatOutlastsTheCaller(t *testing.T) {
 	t.Parallel()
 	for name, tc := range map[string]struct {
 		fault   s3test.Fault
@@ -180,10 +177,17 @@ func TestS26_BurstThatOutlastsTheDeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := newFlaky(t)
-			f.fail(tc.fault, 0)
-			_, err := f.bucket.Put(within(t, 300*time.Millisecond), "new", []byte("mine"), store.IfAbsent())
-			mustBe(t, err, context.DeadlineExceeded, store.ErrConflict)
-			if unknown := errors.Is(err, store.ErrUnknownOutcome); unknown != tc.unknown {
+			rule := f.fail(tc.fault, 0)
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				defer cancel()
+				rule.Await(t, 2)
+			}()
+			_, err := f.bucket.Put(ctx, "new", []byte("mine"), store.IfAbsent())
+			mustBe(t, err, context.Canceled, store.ErrConflict)
+			// The end itself may have cut a try short, which leaves it in doubt.
+			cut := strings.Contains(err.Error(), "cancelled before")
+			if unknown := errors.Is(err, store.ErrUnknownOutcome); unknown != tc.unknown && !(unknown && cut) {
 				t.Fatalf("unknown=%t: %v", unknown, err)
 			}
 		})
@@ -197,10 +201,10 @@ func TestHangEndsAtTheDeadline(t *testing.T) {
 	f := newFlaky(t)
 	rule := f.fail(s3test.HoldRequest, 1)
 	start := time.Now()
-	_, err := f.bucket.Put(within(t, 300*time.Millisecond), "new", []byte("late"), store.IfAbsent())
+	_, err := f.bucket.Put(within(t, 2*time.Second), "new", []byte("late"), store.IfAbsent())
 	mustBe(t, err, store.ErrUnknownOutcome, store.ErrConflict)
 	mustBe(t, err, context.DeadlineExceeded)
-	if took := time.Since(start); took > 5*time.Second {
+	if took := time.Since(start); took > 20*time.Second {
 		t.Errorf("the call ended after %s", took)
 	}
 	applied := f.proxy.Count(nil)
@@ -251,8 +255,11 @@ func TestHangEndsAtClose(t *testing.T) {
 
 // Without a deadline the request timeout bounds a call; with one it bounds each try.
 func TestRequestTimeout(t *testing.T) {
+	t.Parallel()
 	f := newFlaky(t)
-	quick := open(t, parse(t, f.proxy.URL("bucket", "place")+"&request_timeout=200ms"))
+	o := options(f.proxy.Endpoint)
+	o.RequestTimeout = time.Second
+	quick := open(t, store.S3(o))
 	rule := f.proxy.Inject(s3test.Rule{Fault: s3test.Hang})
 	_, err := quick.Put(t.Context(), "key", nil, store.Overwrite())
 	mustBe(t, err, store.ErrUnknownOutcome)
@@ -264,18 +271,6 @@ func TestRequestTimeout(t *testing.T) {
 	if _, err := quick.Put(within(t, 30*time.Second), "key", nil, store.Overwrite()); err != nil {
 		t.Fatalf("the third try did not come: %v", err)
 	}
-}
-
-// parse gives the credentials of the test server to a store from a URL.
-func parse(t *testing.T, url string) store.Store {
-	t.Helper()
-	t.Setenv("AWS_ACCESS_KEY_ID", s3test.AccessKey)
-	t.Setenv("AWS_SECRET_ACCESS_KEY", s3test.SecretKey)
-	s, err := store.Parse(url)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
 }
 
 // S30: replies that look like a success.
@@ -401,101 +396,6 @@ func TestDeleteIsTriedUntilDone(t *testing.T) {
 	if _, err := f.direct.Get(t.Context(), "key"); !errors.Is(err, store.ErrNotFound) || rule.Hits() != 2 {
 		t.Fatalf("after %d lost replies: %v", rule.Hits(), err)
 	}
-}
-
-// rotating gives a new session each time it is asked.
-type rotating struct{ asked atomic.Int64 }
-
-func (r *rotating) Retrieve(context.Context) (aws.Credentials, error) {
-	return aws.Credentials{
-		AccessKeyID: s3test.AccessKey, SecretAccessKey: s3test.SecretKey,
-		SessionToken: fmt.Sprintf("session-%d", r.asked.Add(1)),
-		CanExpire:    true, Expires: time.Now().Add(time.Hour),
-	}, nil
-}
-
-// end makes the sessions end that match says.
-func (f *flaky) end(ended func(session string) bool) {
-	f.proxy.Inject(s3test.Rule{
-		Match: func(r s3test.Request) bool { return ended(r.Header.Get("X-Amz-Security-Token")) },
-		Fault: s3test.Status(400, "ExpiredToken"),
-	})
-}
-
-// newFakeFlaky has the fake server, which accepts all sessions, behind the proxy.
-func newFakeFlaky(t *testing.T, c aws.CredentialsProvider) *flaky {
-	t.Helper()
-	proxy, err := s3test.LaunchProxy(fakeS3(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(proxy.Close)
-	return &flaky{proxy: proxy, bucket: open(t, at(proxy.Endpoint, "place", c))}
-}
-
-func TestExpiredCredentialsAreFetchedAgain(t *testing.T) {
-	t.Parallel()
-	provider := &rotating{}
-	f := newFakeFlaky(t, provider)
-	f.end(func(session string) bool { return session == "session-1" })
-	if _, err := f.bucket.Put(within(t, 30*time.Second), "key", []byte("mine"), store.IfAbsent()); err != nil {
-		t.Fatal(err)
-	}
-	if asked := provider.asked.Load(); asked != 2 {
-		t.Errorf("the provider was asked %d times; want 2", asked)
-	}
-	f.end(func(string) bool { return true })
-	_, err := f.bucket.Put(within(t, 30*time.Second), "key", []byte("mine"), store.Overwrite())
-	if err == nil || errors.Is(err, store.ErrUnknownOutcome) || !strings.Contains(err.Error(), "have expired") {
-		t.Errorf("credentials that stay expired: %v", err)
-	}
-}
-
-// expiring says that its credentials end at once.
-type expiring struct{ rotating }
-
-func (e *expiring) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	c, err := e.rotating.Retrieve(ctx)
-	c.Expires = time.Now()
-	return c, err
-}
-
-func TestExpiringCredentialsAreReplacedInTime(t *testing.T) {
-	t.Parallel()
-	provider := &expiring{}
-	f := newFakeFlaky(t, provider)
-	before := provider.asked.Load()
-	if _, err := f.bucket.Get(t.Context(), "none"); !errors.Is(err, store.ErrNotFound) {
-		t.Fatal(err)
-	}
-	if after := provider.asked.Load(); after <= before {
-		t.Errorf("the provider was asked %d times before and %d times after", before, after)
-	}
-}
-
-// hangingOnce never answers its second question.
-type hangingOnce struct{ expiring }
-
-func (h *hangingOnce) Retrieve(ctx context.Context) (aws.Credentials, error) {
-	if h.asked.Load() == 1 {
-		h.asked.Add(1)
-		<-ctx.Done()
-		return aws.Credentials{}, ctx.Err()
-	}
-	return h.expiring.Retrieve(ctx)
-}
-
-func TestHangingCredentialsAreAskedAgain(t *testing.T) {
-	t.Parallel()
-	b := open(t, store.S3(store.S3Options{
-		Bucket: "bucket", Region: s3test.Region, Endpoint: fakeS3(t), Credentials: &hangingOnce{}, RequestTimeout: 300 * time.Millisecond,
-	}))
-	ctx := within(t, 30*time.Second)
-	if _, err := b.Get(ctx, "none"); err == nil || !strings.Contains(err.Error(), "AWS credentials") {
-		t.Fatalf("with hanging credentials: %v", err)
-	}
-	_, err := b.Get(ctx, "none")
-	mustBe(t, err, store.ErrNotFound)
 }
 
 func TestClockSkewIsCorrectedOnce(t *testing.T) {

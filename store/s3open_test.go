@@ -8,19 +8,19 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
-	"go.uber.org/goleak"
 
 	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/store"
 )
 
-// options reach the bucket of a server, and change returns them with one mistake.
+// options reach the bucket of a server.
 func options(endpoint string) store.S3Options {
 	return store.S3Options{Bucket: "bucket", Region: s3test.Region, Endpoint: endpoint, Credentials: static}
 }
@@ -101,11 +101,11 @@ func TestOpenSaysWhatIsWrong(t *testing.T) {
 		{"access key", func(_ *testing.T, o *store.S3Options) { o.Credentials = key("other", s3test.SecretKey) }, "does not know the AWS access key"},
 		{"secret key", func(_ *testing.T, o *store.S3Options) { o.Credentials = key(s3test.AccessKey, "other") }, "refuses the AWS secret key"},
 		{"failing provider", func(_ *testing.T, o *store.S3Options) { o.Credentials = failing{} }, "cannot be fetched: the vault is sealed"},
-		{"hanging provider", func(_ *testing.T, o *store.S3Options) { o.Credentials, o.RequestTimeout = hanging{}, time.Second }, "no AWS credentials were found in time"},
+		{"hanging provider", func(_ *testing.T, o *store.S3Options) { o.Credentials, o.RequestTimeout = hanging{}, 2*time.Second }, "no AWS credentials were found in time"},
 		{"region", func(_ *testing.T, o *store.S3Options) { o.Region = "eu-central-1" }, "correct the region"},
 		{"region name", func(_ *testing.T, o *store.S3Options) { o.Region = "us east" }, "not an AWS region"},
 		{"refused", func(t *testing.T, o *store.S3Options) { o.Endpoint = closed(t) }, "refuses connections: start the server or correct the endpoint"},
-		{"silent", func(t *testing.T, o *store.S3Options) { o.Endpoint, o.RequestTimeout = silent(t), time.Second }, "did not answer in time"},
+		{"silent", func(t *testing.T, o *store.S3Options) { o.Endpoint, o.RequestTimeout = silent(t), 2*time.Second }, "did not answer in time"},
 		{"silent, default timeout", func(t *testing.T, o *store.S3Options) { o.Endpoint = silent(t) }, "did not answer in time"},
 		{"unroutable", func(_ *testing.T, o *store.S3Options) { o.Endpoint = "http://192.0.2.1:9000" }, "http://192.0.2.1:9000"},
 		{"host", func(_ *testing.T, o *store.S3Options) { o.Endpoint = "http://no-such-host.invalid" }, `"no-such-host.invalid"`},
@@ -231,14 +231,19 @@ func TestOpenWithoutCredentials(t *testing.T) {
 
 // The chain's last hope is the metadata service, which may be silent elsewhere.
 func TestOpenWithSilentMetadataService(t *testing.T) {
-	before := goleak.IgnoreCurrent()
 	withoutAWS(t, "", "")
 	t.Setenv("AWS_EC2_METADATA_DISABLED", "false")
 	t.Setenv("AWS_EC2_METADATA_SERVICE_ENDPOINT", silent(t))
 	o := options("http://127.0.0.1:9000")
-	o.Credentials, o.RequestTimeout = nil, time.Second
+	o.Credentials, o.RequestTimeout = nil, 2*time.Second
 	mustSay(t, store.S3(o), "no AWS credentials were found")
-	eventually(t, func() bool { return goleak.Find(before) == nil })
+	// The SDK's fetch is not of this call alone; it ends by itself.
+	eventually(t, func() bool { return !strings.Contains(stacks(), "singleflight") })
+}
+
+func stacks() string {
+	all := make([]byte, 1<<20)
+	return string(all[:runtime.Stack(all, true)])
 }
 
 func TestOpenWithoutRegion(t *testing.T) {

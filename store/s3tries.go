@@ -162,7 +162,7 @@ func pause(n int, random float64) time.Duration {
 func ended(ctx context.Context, last error) error {
 	cause := context.Cause(ctx)
 	if last == nil {
-		return cause
+		return fmt.Errorf("no request was sent: %w", cause)
 	}
 	if errors.Is(last, cause) {
 		return last
