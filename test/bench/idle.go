@@ -25,9 +25,9 @@ const (
 
 // idleCosts is what many databases cost that nobody uses.
 type idleCosts struct {
-	OpenSeconds float64 // all of them
-	Kilobytes   float64 // of resident memory for each
-	CPU         float64 // percent of one core, all of them
+	OpenSeconds float64 `json:"open_seconds"` // all of them
+	Kilobytes   float64 `json:"kilobytes"`    // of resident memory for each
+	CPU         float64 `json:"cpu"`          // percent of one core, all of them
 }
 
 // idleLines measures the costs on each kind of store, in processes of their own
@@ -38,7 +38,9 @@ func idleLines(ctx context.Context, say func(string, ...any)) ([]string, error) 
 		return nil, err
 	}
 	var lines []string
-	for _, c := range []struct{ store, flush string }{{"memory", "100ms"}, {"memory", "null"}, {"file", "100ms"}, {"file", "null"}} {
+	for _, c := range []struct{ store, flush string }{
+		{"memory", "100ms"}, {"memory", "null"}, {"file", "100ms"}, {"file", "null"},
+	} {
 		say("idle databases: %d on %s, flush_interval %s", idleDatabases, c.store, c.flush)
 		cmd := exec.CommandContext(ctx, self, "-idle", c.store, "-flush", c.flush)
 		cmd.Stderr = os.Stderr

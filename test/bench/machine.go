@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,7 +13,7 @@ import (
 var cpuModel = regexp.MustCompile(`(?m)^model name\s*:\s*(.+)$`)
 
 // machine describes where the figures come from.
-func machine() string {
+func machine(ctx context.Context) string {
 	model := "unknown processor"
 	if text, err := os.ReadFile("/proc/cpuinfo"); err == nil {
 		if m := cpuModel.FindSubmatch(text); m != nil {
@@ -20,8 +21,9 @@ func machine() string {
 		}
 	}
 	kernel := runtime.GOOS
-	if out, err := exec.Command("uname", "-sr").Output(); err == nil {
+	if out, err := exec.CommandContext(ctx, "uname", "-sr").Output(); err == nil {
 		kernel = strings.TrimSpace(string(out))
 	}
-	return fmt.Sprintf("%s, %d cores, %s/%s, %s, %s", model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, kernel, runtime.Version())
+	return fmt.Sprintf("%s, %d cores, %s/%s, %s, %s",
+		model, runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, kernel, runtime.Version())
 }

@@ -17,7 +17,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"os"
 	"os/signal"
 	"regexp"
@@ -46,7 +45,7 @@ func main() {
 	case o.idle != "":
 		err = reportIdle(ctx, o.idle, o.flush, os.Stdout)
 	default:
-		err = bench(ctx, o, os.Stdout)
+		err = bench(ctx, o, func(line string) { _, _ = fmt.Fprintln(os.Stdout, line) })
 	}
 	stop()
 	if err != nil {
@@ -86,25 +85,26 @@ func parse(args []string) (o options, err error) {
 
 // bench runs a suite and reports its results. What does not run keeps nothing else
 // from running.
-func bench(ctx context.Context, o options, out io.Writer) error {
+func bench(ctx context.Context, o options, tell func(line string)) error {
 	s := ordinarySuite()
 	if o.native {
 		s = nativeSuite()
 	}
-	fmt.Fprintln(out, "info: machine:", machine())
-	results, failed := s.measure(ctx, o, out)
+	host := machine(ctx)
+	tell("info: machine: " + host)
+	results, failed := s.measure(ctx, o, tell)
 	var info []string
 	if s.info != nil && o.only.MatchString(idleName) && ctx.Err() == nil {
 		lines, err := s.info(ctx, o.say)
 		info, failed = lines, errors.Join(failed, err)
 	}
 	for _, line := range info {
-		fmt.Fprintln(out, line)
+		tell(line)
 	}
-	fmt.Fprintln(out, summary(results))
+	tell(summary(results))
 	failed = errors.Join(failed, s.close())
 	if o.page != "" && failed == nil {
-		failed = renew(o.page, s.name, table(results, info))
+		failed = renew(o.page, s.name, table(host, results, info))
 	}
 	return failed
 }

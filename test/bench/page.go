@@ -29,10 +29,10 @@ func replaceSection(page, section, text string) (string, error) {
 	return head + first + text + last + tail, nil
 }
 
-// table is the results as Markdown.
-func table(results []result, info []string) string {
+// table is the results of a machine as Markdown.
+func table(machine string, results []result, info []string) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s.\n\n", machine())
+	fmt.Fprintf(&b, "%s.\n\n", machine)
 	b.WriteString("| line | ours | peer | ratio | target | |\n|---|---|---|---|---|---|\n")
 	for _, r := range results {
 		verdict := "met"

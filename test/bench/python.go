@@ -27,11 +27,10 @@ func startPython(ctx context.Context) (*exec.Cmd, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
-		err = unpackWheel(ctx, dir)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("the engine's Python binding: %w", err)
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		if err := unpackWheel(ctx, dir); err != nil {
+			return nil, fmt.Errorf("the engine's Python binding: %w", err)
+		}
 	}
 	cmd := exec.CommandContext(ctx, "python3", "-c", pythonDriver)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+dir)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 )
 
 // A suite is what one run measures.
@@ -52,8 +51,8 @@ func nativeSuite() suite {
 	}
 }
 
-// measure runs the benchmarks and prints each result when it is there.
-func (s suite) measure(ctx context.Context, o options, out io.Writer) (results []result, failed error) {
+// measure runs the benchmarks and tells each result when it is there.
+func (s suite) measure(ctx context.Context, o options, tell func(line string)) (results []result, failed error) {
 	for _, b := range s.benchmarks {
 		if !o.only.MatchString(b.name) || ctx.Err() != nil {
 			continue
@@ -63,7 +62,8 @@ func (s suite) measure(ctx context.Context, o options, out io.Writer) (results [
 			failed = errors.Join(failed, fmt.Errorf("%s did not run: %w", b.name, err))
 			continue
 		}
-		fmt.Fprintf(out, "%v\n%s\n", r, r.details())
+		tell(r.String())
+		tell(r.details())
 		results = append(results, r)
 	}
 	return results, errors.Join(failed, context.Cause(ctx))
