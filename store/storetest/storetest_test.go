@@ -158,8 +158,7 @@ func TestSuiteCatches(t *testing.T) {
 			cmd := exec.Command(os.Args[0], "-test.run=^TestOnUnfitStore$", "-test.v", "-test.timeout=5m")
 			cmd.Env = append(os.Environ(), badStore+"="+name)
 			out, err := cmd.CombinedOutput()
-			var exit *exec.ExitError
-			if !errors.As(err, &exit) {
+			if _, exited := errors.AsType[*exec.ExitError](err); !exited {
 				t.Fatalf("the suite passed (%v):\n%s", err, out)
 			}
 			failed := failures(string(out))
