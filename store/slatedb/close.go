@@ -107,6 +107,8 @@ func judge(last Status, flush bool, err error) (Status, error) {
 	switch {
 	case errors.Is(err, ErrFenced):
 		last.CloseReason = ReasonFenced
+	case last.CloseReason == ReasonNone && err == nil: // a reader of a checkpoint
+		last.CloseReason = ReasonClean
 	case last.CloseReason == ReasonNone:
 		last.CloseReason = ReasonUnknown
 	}

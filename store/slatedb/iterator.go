@@ -3,6 +3,7 @@ package slatedb
 import (
 	"bytes"
 	"context"
+	"errors"
 	"iter"
 	"time"
 )
@@ -12,7 +13,7 @@ type Row struct {
 	Key, Value []byte
 	Seq        uint64    // of the write that made it
 	CreatedAt  time.Time // when that was, in milliseconds
-	ExpiresAt  time.Time // zero: never
+	ExpiresAt  time.Time // zero: never; see [TTL]
 }
 
 func decodeRow(d *decoder) Row {
@@ -134,14 +135,14 @@ func (it *Iterator) next(c *op, n int) bool {
 	return it.handle.startNumber(c, iteratorNext, uint64(n))
 }
 
-// Seek goes on at the first row at or after the key, in the iterator's order. It
-// only goes forward: a key that was passed is an [ErrInvalid].
+// Seek goes on at the first row at or after the key. It only goes forward, and
+// only in an ascending scan: anything else is an [ErrInvalid] and changes nothing.
 func (it *Iterator) Seek(ctx context.Context, key []byte) error {
 	if done, err := it.seekFetched(key); done {
 		return err
 	}
-	_, it.err = await(ctx, (*op).nothing, func(c *op) bool { return it.seek(c, key) })
-	return it.err
+	_, err := await(ctx, (*op).nothing, func(c *op) bool { return it.seek(c, key) })
+	return it.sought(err)
 }
 
 // SeekAsync is [Iterator.Seek] without waiting; see the package for done. The
@@ -151,14 +152,20 @@ func (it *Iterator) SeekAsync(key []byte, done func(error)) {
 		it.handle.objects.later(func() { done(err) })
 		return
 	}
-	launch((*op).nothing, func(_ struct{}, err error) {
-		it.err = err
-		done(err)
-	}, func(c *op) bool { return it.seek(c, key) })
+	launch((*op).nothing, func(_ struct{}, err error) { done(it.sought(err)) },
+		func(c *op) bool { return it.seek(c, key) })
 }
 
 func (it *Iterator) seek(c *op, key []byte) bool {
 	return it.handle.start(c, iteratorSeek, key, nil, nil)
+}
+
+// sought keeps an error after which the place is lost.
+func (it *Iterator) sought(err error) error {
+	if err != nil && !errors.Is(err, ErrInvalid) {
+		it.err = err
+	}
+	return err
 }
 
 // seekFetched drops the fetched rows before the key. It tells whether that is all.
@@ -166,23 +173,17 @@ func (it *Iterator) seekFetched(key []byte) (done bool, err error) {
 	switch {
 	case it.err != nil:
 		return true, it.err
+	case it.order == Descending:
+		return true, invalid("a descending scan cannot seek")
 	case len(key) == 0:
 		return true, invalid("the key to seek is empty")
-	case it.row.Key != nil && it.before(key, it.row.Key):
+	case it.row.Key != nil && bytes.Compare(key, it.row.Key) < 0:
 		return true, invalid("the iterator has passed the key to seek")
 	}
-	for len(it.rows) > 0 && it.before(it.rows[0].Key, key) {
+	for len(it.rows) > 0 && bytes.Compare(it.rows[0].Key, key) < 0 {
 		it.rows = it.rows[1:]
 	}
 	return len(it.rows) > 0 || it.end, nil
-}
-
-// before tells whether a comes before b in the iterator's order.
-func (it *Iterator) before(a, b []byte) bool {
-	if it.order == Descending {
-		return bytes.Compare(a, b) > 0
-	}
-	return bytes.Compare(a, b) < 0
 }
 
 // All is the rest of the rows, for one range statement; an error comes last,

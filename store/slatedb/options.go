@@ -111,6 +111,10 @@ func (r *Range) encode() []byte {
 
 // A TTL says when a value expires. The zero TTL is the database's default
 // (setting default_ttl_millis; never, unless that is set).
+//
+// An expired value goes away when the engine next writes the table that it is
+// in, at a flush of the memtable or a compaction. Reads show it until then, and a
+// [Row] tells when it expired.
 type TTL struct {
 	kind  uint32
 	value int64
