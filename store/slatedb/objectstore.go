@@ -2,11 +2,10 @@ package slatedb
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"maps"
 	"net/http"
-	"net/url"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -48,7 +47,7 @@ func NewObjectStore(ctx context.Context, s store.Store) (*ObjectStore, error) {
 	case store.KindMemory:
 		return newMemoryStore(s, location.Space)
 	case store.KindDir:
-		return newObjectStore((&url.URL{Scheme: "file", Path: location.Dir}).String(), "", nil)
+		return newDirStore(location.Dir)
 	case store.KindS3:
 		return newS3Store(ctx, location)
 	default:
@@ -113,19 +112,22 @@ func newS3Store(ctx context.Context, l store.Location) (*ObjectStore, error) {
 		config["aws_endpoint"] = l.Endpoint
 		config["aws_allow_http"] = strconv.FormatBool(strings.HasPrefix(l.Endpoint, "http://"))
 	}
-	proxy, err := proxyOptions(l.Endpoint, http.ProxyFromEnvironment)
+	proxy, err := proxyOptions(endpointOf(l), http.ProxyFromEnvironment)
 	if err != nil {
 		return nil, fmt.Errorf("slatedb: %w", err)
 	}
 	maps.Copy(config, proxy)
-	credentials, endpoint, err := credentialOptions(ctx, l.Credentials, slog.Default())
+	credentials, endpoint, err := credentialOptions(ctx, l.Credentials, logger())
 	if err != nil {
 		return nil, fmt.Errorf("slatedb: %w", err)
 	}
 	maps.Copy(config, credentials)
 	s, err := newObjectStore("s3://"+l.Bucket, l.Prefix, config)
-	if err != nil || endpoint == nil {
+	switch {
+	case endpoint == nil:
 		return s, err
+	case err != nil:
+		return nil, errors.Join(err, endpoint.Close())
 	}
 	s.cleanup = func() { _ = endpoint.Close() }
 	return s, nil

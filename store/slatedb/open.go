@@ -22,6 +22,9 @@ type Options struct {
 	// of merged keys are an [ErrInvalid].
 	MergeOperator MergeOperator
 
+	// Metrics is where the engine's metrics go. Nil: nowhere.
+	Metrics *Metrics
+
 	// OnWrite is called with the sequence number of each write to the database,
 	// its transactions included, before the write's caller hears of it, and also
 	// when that gave up waiting. It runs on the goroutine that completes the
@@ -93,6 +96,9 @@ func (o *Options) apply(builder uint64) error {
 	if err := applyMergeOperator(dbBuilderMerge, builder, o.MergeOperator); err != nil {
 		return err
 	}
+	if err := applyMetrics(dbBuilderMetrics, builder, o.Metrics); err != nil {
+		return err
+	}
 	return applyCache(dbBuilderCache, dbBuilderNoCache, builder, o.Cache, o.CacheID, o.NoCache)
 }
 
@@ -101,6 +107,14 @@ func applyMergeOperator(m method, builder uint64, operator MergeOperator) error 
 		return nil
 	}
 	_, err := call(m, builder, share(operator), 0, nil, nil)
+	return err
+}
+
+func applyMetrics(m method, builder uint64, metrics *Metrics) error {
+	if metrics == nil {
+		return nil
+	}
+	_, err := call(m, builder, share(metrics), 0, nil, nil)
 	return err
 }
 

@@ -1,10 +1,13 @@
 package slatedb
 
 import (
+	"cmp"
 	"fmt"
 	"net/http"
 	"net/url"
 	"os"
+
+	"github.com/slap-go/slap/store"
 )
 
 // proxyVariables make the engine use a proxy, for loopback addresses too.
@@ -14,6 +17,11 @@ var proxyVariables = []string{
 
 // loopback are the hosts that no proxy leads to, as the engine writes them.
 const loopback = "localhost,127.0.0.1,::1"
+
+// endpointOf is the URL that the engine sends its requests to.
+func endpointOf(l store.Location) string {
+	return cmp.Or(l.Endpoint, "https://s3."+l.Region+".amazonaws.com")
+}
 
 // proxyOptions are the engine's options that make it reach an endpoint as Go's
 // own clients do: through the proxy that HTTP_PROXY, HTTPS_PROXY and NO_PROXY

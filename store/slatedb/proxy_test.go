@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/store"
 )
 
 func TestProxyOptions(t *testing.T) {
@@ -39,4 +41,9 @@ func TestProxyOptions(t *testing.T) {
 	require.ErrorContains(t, err, "proxy for the object store: bad proxy")
 	_, err = proxyOptions(":", through)
 	require.ErrorContains(t, err, "endpoint of the object store")
+}
+
+func TestEndpointOf(t *testing.T) {
+	require.Equal(t, "http://127.0.0.1:9000", endpointOf(store.Location{Region: "r", Endpoint: "http://127.0.0.1:9000"}))
+	require.Equal(t, "https://s3.eu-west-1.amazonaws.com", endpointOf(store.Location{Region: "eu-west-1"}))
 }

@@ -33,11 +33,12 @@ type ReaderOptions struct {
 	// SkipLog reads sorted tables only.
 	SkipLog bool
 
-	// Cache, CacheID, NoCache and MergeOperator are as in [Options].
+	// Cache, CacheID, NoCache, MergeOperator and Metrics are as in [Options].
 	Cache         *Cache
 	CacheID       uint64
 	NoCache       bool
 	MergeOperator MergeOperator
+	Metrics       *Metrics
 }
 
 // OpenReader opens a database for reading. The database must exist.
@@ -84,6 +85,9 @@ func (o *ReaderOptions) apply(builder uint64) error {
 		return err
 	}
 	if err := applyMergeOperator(readerBuilderMerge, builder, o.MergeOperator); err != nil {
+		return err
+	}
+	if err := applyMetrics(readerBuilderMetrics, builder, o.Metrics); err != nil {
 		return err
 	}
 	return applyCache(readerBuilderCache, readerBuilderNoCache, builder, o.Cache, o.CacheID, o.NoCache)

@@ -1,20 +1,16 @@
 package slatedb
 
 import (
-	"bytes"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
-	"maps"
-	"slices"
-	"strings"
-)
+	"os"
+	"time"
 
-// unflushedTables is how many sorted tables of l0_sst_size_bytes the default of
-// max_unflushed_bytes holds: 256 MiB with the engine's default of 64 MiB, where
-// the engine's own is 1 GiB. So many bytes of writes every database of a process
-// keeps in memory, while the object store is away, before it makes writers wait.
-// Four tables are what the default of l0_flush_parallelism makes use of.
-const unflushedTables = 4
+	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/store/slatedb/internal/settings"
+)
 
 // settingsJSON merges settings into the defaults and returns all of them as the
 // engine reads them.
@@ -23,94 +19,96 @@ func settingsJSON(given map[string]any) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return mergeSettings(defaults, given)
-}
-
-// mergeSettings merges settings by key, at any depth, into the engine's defaults.
-// An unknown key, a value of the wrong type, and one with which the engine hangs,
-// spins or loses data is an error that names the key.
-func mergeSettings(defaults string, given map[string]any) (string, error) {
-	all, err := decodeObject(defaults)
+	all, err := settings.Merge(defaults, given)
 	if err != nil {
-		return "", fmt.Errorf("slatedb: the engine's default settings: %w", err)
+		return "", invalid("%v", err)
 	}
-	if err := settings.merge(all, given, ""); err != nil {
-		return "", err
-	}
-	if _, ok := given["max_unflushed_bytes"]; !ok {
-		table, _ := all.number("l0_sst_size_bytes")
-		all["max_unflushed_bytes"] = unflushedTables * table
-	}
-	if err := checkRelations(all); err != nil {
-		return "", err
-	}
-	text, err := json.Marshal(all)
-	return string(text), err
+	return all, nil
 }
 
-// A tree is settings as JSON has them: objects are maps, numbers json.Number.
-type tree map[string]any
+// checkTimeout bounds each check of settings. A good one takes milliseconds.
+const checkTimeout = 10 * time.Second
 
-// decodeObject reads a JSON object and keeps its numbers as they are written.
-func decodeObject(text string) (tree, error) {
-	d := json.NewDecoder(bytes.NewBufferString(text))
-	d.UseNumber()
-	object := tree{}
-	if err := d.Decode((*map[string]any)(&object)); err != nil {
-		return nil, err
+// CheckSettings checks [Options.Settings] before anything depends on them: each
+// key and value, then all together with a throw-away database in memory that
+// takes a write, flushes it and closes. It returns within twenty seconds. What is
+// wrong with a key is an [ErrInvalid] that names it.
+func CheckSettings(ctx context.Context, given map[string]any) error {
+	all, err := settingsJSON(given)
+	if err != nil {
+		return err
 	}
-	return object, nil
+	if err := checkCacheFolder(all); err != nil {
+		return err
+	}
+	s, err := NewObjectStore(ctx, store.Memory())
+	if err != nil {
+		return err
+	}
+	err = tryOut(ctx, s, given)
+	if closing := closeWithin(ctx, s.Close); err == nil {
+		return closing
+	}
+	return err
 }
 
-// at is the value of a dotted path, nil if one of its objects is null.
-func (t tree) at(path string) any {
-	head, rest, nested := strings.Cut(path, ".")
-	if !nested {
-		return t[head]
-	}
-	inner, _ := t[head].(map[string]any)
-	return tree(inner).at(rest)
-}
-
-// merge merges the given keys of a group into an object. The path is that of the
-// group, with a dot at its end unless it is empty.
-func (g group) merge(into tree, given map[string]any, path string) error {
-	for _, key := range slices.Sorted(maps.Keys(given)) {
-		s, ok := g[key]
-		if !ok {
-			return unknownSetting(g, path, key)
-		}
-		value, err := plain(given[key])
-		if err != nil {
-			return invalid("setting %q: %v", path+key, err)
-		}
-		if into[key], err = s.merge(into[key], value, path+key); err != nil {
-			return err
-		}
+// tryOut uses a database with the settings once.
+func tryOut(ctx context.Context, s *ObjectStore, given map[string]any) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	err := useOnce(ctx, s, given)
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return invalid("with these settings the engine hangs")
+	case err != nil:
+		return fmt.Errorf("the engine refuses the settings: %w", err)
 	}
 	return nil
 }
 
-// merge is the value to use: the given one, or for an object the one at hand with
-// the given keys merged into it.
-func (s setting) merge(into, given any, path string) (any, error) {
-	if given == nil && s.nullable {
-		return nil, nil
+func useOnce(ctx context.Context, s *ObjectStore, given map[string]any) error {
+	db, err := Open(ctx, s, "check", &Options{Settings: given, NoCache: true})
+	if err != nil {
+		return err
 	}
-	if s.settings == nil {
-		value, err := s.check(given)
-		if err != nil {
-			return nil, invalid("setting %q is %s, it must be %v", path, shown(given), err)
-		}
-		return value, nil
+	_, err = db.Put(ctx, []byte("key"), []byte("value"), nil)
+	if err == nil {
+		err = db.Flush(ctx, Memtable)
 	}
-	keys, ok := given.(map[string]any)
-	if !ok {
-		return nil, invalid("setting %q is %s, it must be an object that holds further settings", path, shown(given))
+	if closing := db.Close(ctx, &CloseOptions{SkipFlush: err != nil}); err == nil {
+		return closing
 	}
-	object, _ := into.(map[string]any)
-	if object == nil {
-		object = map[string]any{}
+	return err
+}
+
+func closeWithin(ctx context.Context, end func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	return end(ctx)
+}
+
+// checkCacheFolder checks that the engine can cache files in the folder that the
+// settings name. Otherwise it would go without, and not say so.
+func checkCacheFolder(all string) error {
+	const path = "object_store_cache_options.root_folder"
+	var s struct {
+		Cache struct {
+			Folder string `json:"root_folder"`
+		} `json:"object_store_cache_options"`
 	}
-	return object, s.settings.merge(object, keys, path+".")
+	if err := json.Unmarshal([]byte(all), &s); err != nil {
+		return fmt.Errorf("slatedb: merged settings: %w", err)
+	}
+	dir := s.Cache.Folder
+	if dir == "" {
+		return nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return invalid("setting %q is %q, which cannot be made a folder: %v", path, dir, err)
+	}
+	probe, err := os.CreateTemp(dir, ".slap-*")
+	if err != nil {
+		return invalid("setting %q is %q, a folder that cannot be written to: %v", path, dir, err)
+	}
+	return errors.Join(probe.Close(), os.Remove(probe.Name()))
 }

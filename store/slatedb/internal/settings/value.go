@@ -1,4 +1,4 @@
-package slatedb
+package settings
 
 import (
 	"encoding/json"

@@ -1,7 +1,8 @@
-package slatedb
+package settings
 
 import (
 	"encoding/json"
+	"fmt"
 	"strconv"
 	"time"
 )
@@ -46,14 +47,14 @@ var implied = map[string]uint64{
 func checkRelations(all tree) error {
 	unflushed, _ := all.number("max_unflushed_bytes")
 	if table, _ := all.number("l0_sst_size_bytes"); unflushed <= table {
-		return invalid("setting \"max_unflushed_bytes\" is %d, it must be more than l0_sst_size_bytes, which is %d, "+
+		return fmt.Errorf("setting \"max_unflushed_bytes\" is %d, it must be more than l0_sst_size_bytes, which is %d, "+
 			"or no table could be filled", unflushed, table)
 	}
 	for _, r := range relations {
 		greater, ok := all.number(r.greater)
 		lesser, also := all.number(r.lesser)
 		if ok && also && greater < r.times*lesser {
-			return invalid("setting %q is %s, it must be at least %d times %s, which is %s, or %s",
+			return fmt.Errorf("setting %q is %s, it must be at least %d times %s, which is %s, or %s",
 				r.greater, all.text(r.greater), r.times, r.lesser, all.text(r.lesser), r.because)
 		}
 	}

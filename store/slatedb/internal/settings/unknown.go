@@ -1,6 +1,7 @@
-package slatedb
+package settings
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,19 +12,19 @@ import (
 // group's keys.
 func unknownSetting(g group, path, key string) error {
 	if strings.Contains(key, ".") {
-		return invalid("unknown setting %q: write its parts as objects inside each other, not with dots", path+key)
+		return fmt.Errorf("unknown setting %q: write its parts as objects inside each other, not with dots", path+key)
 	}
 	if near := nearest(slices.Sorted(maps.Keys(g)), key); near != "" {
-		return invalid("unknown setting %q, did you mean %q?", path+key, path+near)
+		return fmt.Errorf("unknown setting %q, did you mean %q?", path+key, path+near)
 	}
-	if near := nearestPath(settings, "", key); near != "" {
-		return invalid("unknown setting %q, did you mean %q?", path+key, near)
+	if near := nearestPath(known, "", key); near != "" {
+		return fmt.Errorf("unknown setting %q, did you mean %q?", path+key, near)
 	}
 	where := "the settings"
 	if path != "" {
 		where = strings.TrimSuffix(path, ".")
 	}
-	return invalid("unknown setting %q: the keys of %s are %s",
+	return fmt.Errorf("unknown setting %q: the keys of %s are %s",
 		path+key, where, strings.Join(slices.Sorted(maps.Keys(g)), ", "))
 }
 

@@ -1,4 +1,4 @@
-package slatedb
+package settings
 
 import "time"
 
@@ -76,8 +76,8 @@ func collection() setting {
 	}))
 }
 
-// settings are all settings of the engine's version.
-var settings = group{
+// known are all settings of the engine's version.
+var known = group{
 	"flush_interval": optional(setting{
 		kind: span, min: uint64(time.Millisecond), max: year,
 		because: "the engine would flush without a pause",
