@@ -1,0 +1,322 @@
+package slap_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/store/slatedb"
+)
+
+// stub is a child that does what the message says.
+type stub struct {
+	shard   *slap.Shard
+	entered chan struct{} // one for each "hold" that has begun
+	release chan struct{} // ends one "hold"
+}
+
+func (s *stub) Receive(ctx actor.Context) {
+	m, ok := ctx.Message().(*wrapperspb.StringValue)
+	if !ok {
+		return
+	}
+	switch m.GetValue() {
+	case "echo":
+		ctx.Respond(m)
+	case "panic":
+		panic("as told")
+	case "no":
+		ctx.Respond(&slap.AppError{Code: "no", Message: "as told"})
+	case "odd":
+		ctx.Respond("not a message")
+	case "silent":
+	case "hold":
+		s.entered <- struct{}{}
+		<-s.release
+		ctx.Respond(m)
+	case "stop":
+		ctx.Stop(ctx.Self())
+	}
+}
+
+type stubs struct {
+	entered, release chan struct{}
+}
+
+func newStubs() *stubs {
+	return &stubs{entered: make(chan struct{}, 100), release: make(chan struct{}, 100)}
+}
+
+func (s *stubs) children(shard *slap.Shard) []slap.ChildSpec {
+	make := func() actor.Actor { return &stub{shard, s.entered, s.release} }
+	return []slap.ChildSpec{{Name: "a", New: make}, {Name: "b", New: make}}
+}
+
+func say(ctx context.Context, c *slap.Cluster, child, word string) error {
+	_, err := c.Ask(ctx, 0, child, wrapperspb.String(word))
+	return err
+}
+
+func within(t *testing.T, d time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), d)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+func TestP8_EveryErrorSaysWhetherTheRequestRan(t *testing.T) {
+	s := newStubs()
+	cluster := startCluster(t, slap.Config{Store: store.Memory(), Shards: 1, ShardChildren: s.children})
+	defer stopCluster(t, cluster)
+	ctx := within(t, time.Minute)
+	for _, c := range []struct {
+		name  string
+		err   error
+		class error
+		kind  error
+	}{
+		{"a shard that does not exist", errOf(cluster.Ask(ctx, 1, "a", wrapperspb.String("echo"))), slap.ErrNotExecuted, slap.ErrInvalid},
+		{"no message", errOf(cluster.Ask(ctx, 0, "a", nil)), slap.ErrNotExecuted, slap.ErrInvalid},
+		{"a child that does not exist", say(ctx, cluster, "c", "echo"), slap.ErrNotExecuted, slap.ErrNoChild},
+		{"a context that has ended", say(ended(), cluster, "a", "echo"), slap.ErrNotExecuted, slap.ErrTimeout},
+		{"a panic", say(ctx, cluster, "a", "panic"), slap.ErrOutcomeUnknown, slap.ErrPanicked},
+		{"an answer that is no message", say(ctx, cluster, "a", "odd"), slap.ErrOutcomeUnknown, slap.ErrWrongAnswer},
+		{"a child that stops instead of answering", say(ctx, cluster, "a", "stop"), slap.ErrOutcomeUnknown, slap.ErrChildStopped},
+		{"a child that does not answer", say(within(t, 50*time.Millisecond), cluster, "b", "silent"), slap.ErrOutcomeUnknown, slap.ErrTimeout},
+	} {
+		if !errors.Is(c.err, c.class) || !errors.Is(c.err, c.kind) {
+			t.Errorf("%s: %v, want %v and %v", c.name, c.err, c.class, c.kind)
+		}
+		if errors.Is(c.err, slap.ErrNotExecuted) && errors.Is(c.err, slap.ErrOutcomeUnknown) {
+			t.Errorf("%s: %v is of both classes", c.name, c.err)
+		}
+	}
+	if err := say(ctx, cluster, "a", "no"); !errors.Is(err, &slap.AppError{Code: "no"}) || errors.Is(err, slap.ErrOutcomeUnknown) {
+		t.Errorf("an application's no: %v", err)
+	}
+	if err := say(ctx, cluster, "a", "echo"); err != nil {
+		t.Errorf("after all that: %v", err)
+	}
+}
+
+func errOf(_ any, err error) error { return err }
+
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+func TestP8_1_WaitingIsNotExecutedBegunIsUnknown(t *testing.T) {
+	s := newStubs()
+	cluster := startCluster(t, slap.Config{Store: store.Memory(), Shards: 1, ShardChildren: s.children, MaxPending: 2})
+	defer stopCluster(t, cluster)
+	ctx, cancel := context.WithCancel(t.Context())
+	begun, waiting := make(chan error, 1), make(chan error, 2)
+	go func() { begun <- say(ctx, cluster, "a", "hold") }()
+	<-s.entered
+	for range 2 {
+		go func() {
+			err := slap.ErrOverloaded
+			for errors.Is(err, slap.ErrOverloaded) { // while the one below has the place
+				err = say(ctx, cluster, "a", "echo")
+			}
+			waiting <- err
+		}()
+	}
+	var overloaded error
+	eventually(t, "both wait", func() bool {
+		overloaded = say(within(t, 10*time.Millisecond), cluster, "a", "echo")
+		return errors.Is(overloaded, slap.ErrOverloaded)
+	})
+	if !errors.Is(overloaded, slap.ErrNotExecuted) {
+		t.Errorf("overloaded: %v", overloaded)
+	}
+	cancel()
+	for range 2 {
+		if err := <-waiting; !errors.Is(err, slap.ErrNotExecuted) || !errors.Is(err, context.Canceled) {
+			t.Errorf("waiting: %v", err)
+		}
+	}
+	if err := <-begun; !errors.Is(err, slap.ErrOutcomeUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("begun: %v", err)
+	}
+	s.release <- struct{}{}
+	if err := say(within(t, time.Minute), cluster, "a", "echo"); err != nil {
+		t.Errorf("afterwards: %v", err)
+	}
+}
+
+func TestSPEC4_APanicHarmsNoSiblingAndTooManyReopenTheShard(t *testing.T) {
+	s := newStubs()
+	cluster := startCluster(t, slap.Config{Store: store.Memory(), Shards: 2, ShardChildren: s.children})
+	defer stopCluster(t, cluster)
+	held := make(chan error, 1)
+	go func() { held <- say(t.Context(), cluster, "b", "hold") }()
+	<-s.entered
+	if err := say(within(t, time.Minute), cluster, "a", "panic"); !errors.Is(err, slap.ErrPanicked) {
+		t.Fatal(err)
+	}
+	s.release <- struct{}{}
+	if err := <-held; err != nil {
+		t.Fatalf("the sibling's request: %v", err)
+	}
+	for range 4 { // one more than a supervisor allows in five seconds
+		_ = say(within(t, time.Minute), cluster, "a", "panic")
+	}
+	if _, err := cluster.Ask(within(t, time.Minute), 1, "a", wrapperspb.String("echo")); err != nil {
+		t.Errorf("the other shard: %v", err)
+	}
+	eventually(t, "the shard is open again", func() bool {
+		return say(within(t, time.Second), cluster, "a", "echo") == nil
+	})
+}
+
+func eventually(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !done(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("not within 30 s: %s", what)
+		}
+	}
+}
+
+func TestP10_1_APlannedStopUnderLoadMakesNoUnknownOutcome(t *testing.T) {
+	config := slap.Config{Store: store.Dir(t.TempDir()), Shards: 4, ShardChildren: counters}
+	cluster := startCluster(t, config)
+	var acknowledged [20]atomic.Uint64
+	var total atomic.Int64
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			key := keyOf(i % 20)
+			for {
+				_, err := increment(t.Context(), cluster, key)
+				if err == nil {
+					acknowledged[i%20].Add(1)
+					total.Add(1)
+					continue
+				}
+				if !errors.Is(err, slap.ErrNotExecuted) {
+					t.Errorf("%s: %v", key, err)
+				}
+				return
+			}
+		})
+	}
+	eventually(t, "load", func() bool { return total.Load() > 500 })
+	stopCluster(t, cluster)
+	wg.Wait()
+	cluster = startCluster(t, config)
+	defer stopCluster(t, cluster)
+	for i := range acknowledged {
+		value, err := increment(t.Context(), cluster, keyOf(i))
+		if want := acknowledged[i].Load() + 1; err != nil || value != want {
+			t.Errorf("%s is %d, %v, want %d", keyOf(i), value, err, want)
+		}
+	}
+}
+
+func keyOf(i int) string { return string(rune('a' + i)) }
+
+// fence opens a shard's database from outside, as a second writer would.
+func fence(t *testing.T, s store.Store, path string) {
+	t.Helper()
+	ctx := within(t, time.Minute)
+	objects, err := slatedb.NewObjectStore(ctx, s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db, err := slatedb.Open(ctx, objects, path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(ctx, nil); err != nil && !errors.Is(err, slatedb.ErrFenced) {
+		t.Fatal(err)
+	}
+	if err := objects.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLOC4_AFencedShardIsSeenReopenedAndHasLostNothing(t *testing.T) {
+	for _, load := range []bool{false, true} {
+		t.Run(map[bool]string{false: "idle", true: "under load"}[load], func(t *testing.T) { fenceOnce(t, load) })
+	}
+}
+
+func fenceOnce(t *testing.T, load bool) {
+	var fenced atomic.Int64
+	s := store.Dir(t.TempDir())
+	cluster := startCluster(t, slap.Config{
+		Store: s, Shards: 1,
+		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
+			specs := counters(shard)
+			specs[0].New = func() actor.Actor { return &watchful{counter{shard}, &fenced} }
+			return specs
+		},
+	})
+	defer stopCluster(t, cluster)
+	var acknowledged, unknown atomic.Uint64
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	writer := func() {
+		_, err := increment(t.Context(), cluster, "k")
+		switch {
+		case err == nil:
+			acknowledged.Add(1)
+		case errors.Is(err, slap.ErrOutcomeUnknown):
+			unknown.Add(1)
+		case !errors.Is(err, slap.ErrNotExecuted):
+			t.Errorf("%v", err)
+		}
+	}
+	writer()
+	for range 16 {
+		wg.Go(func() {
+			for load {
+				select {
+				case <-stop:
+					return
+				default:
+					writer()
+				}
+			}
+		})
+	}
+	fence(t, s, "shard-000")
+	eventually(t, "the children see the fence", func() bool { return fenced.Load() > 0 })
+	eventually(t, "the shard serves again", func() bool {
+		before := acknowledged.Load()
+		writer()
+		return acknowledged.Load() > before && cluster.Ready()
+	})
+	close(stop)
+	wg.Wait()
+	value, err := increment(t.Context(), cluster, "k")
+	low, high := acknowledged.Load()+1, acknowledged.Load()+unknown.Load()+1
+	if err != nil || value < low || value > high {
+		t.Errorf("value %d, %v, want %d to %d", value, err, low, high)
+	}
+}
+
+// watchful is a counter that notes how its shard ended.
+type watchful struct {
+	counter
+	fenced *atomic.Int64
+}
+
+func (w *watchful) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(*actor.Stopping); ok && w.shard.Status() == slap.Fenced {
+		w.fenced.Add(1)
+	}
+	w.counter.Receive(ctx)
+}
