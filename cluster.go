@@ -93,7 +93,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
+	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })() //nolint:contextcheck // Stop ends it
 
 	r, err := start(ctx, &c.config)
 	if err != nil {
@@ -104,7 +104,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	c.run = r
 	stopped = c.stopped
 	c.mu.Unlock()
-	go c.watch(r)
+	go c.watch(r) //nolint:gosec,contextcheck // it outlives the start's context
 	if stopped {
 		return c.stop(context.WithoutCancel(ctx), r)
 	}

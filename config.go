@@ -7,13 +7,14 @@ import (
 	"regexp"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
 	"github.com/slap-go/slap/supervision"
-	"go.opentelemetry.io/otel/metric"
 )
 
 // Shard is one opening of a shard's database, as its children see it.

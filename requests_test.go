@@ -56,8 +56,8 @@ func newStubs() *stubs {
 }
 
 func (s *stubs) children(shard *slap.Shard) []slap.ChildSpec {
-	make := func() actor.Actor { return &stub{shard, s.entered, s.release} }
-	return []slap.ChildSpec{{Name: "a", New: make}, {Name: "b", New: make}}
+	fresh := func() actor.Actor { return &stub{shard, s.entered, s.release} }
+	return []slap.ChildSpec{{Name: "a", New: fresh}, {Name: "b", New: fresh}}
 }
 
 func say(ctx context.Context, c *slap.Cluster, child, word string) error {

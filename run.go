@@ -48,8 +48,7 @@ func checkStore(ctx context.Context, c *Config) error {
 	if err != nil {
 		return fmt.Errorf("slap: %w", err)
 	}
-	defer bucket.Close()
-	return check(ctx, bucket, c)
+	return errors.Join(check(ctx, bucket, c), bucket.Close())
 }
 
 func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config, error) {

@@ -101,7 +101,8 @@ func (d *database) look(ctx actor.Context, cause error) {
 		d.fenced()
 		supervision.Exit(ctx, ErrFenced)
 	case reason != slatedb.ReasonNone:
-		supervision.Exit(ctx, fmt.Errorf("shard %d: the database has ended (%v): %w", d.shard.number, reason, errors.Join(cause, slatedb.ErrClosed)))
+		cause = errors.Join(cause, slatedb.ErrClosed)
+		supervision.Exit(ctx, fmt.Errorf("shard %d: the database has ended (%v): %w", d.shard.number, reason, cause))
 	default:
 		d.timer.Stop()
 		d.watch(ctx)

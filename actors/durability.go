@@ -61,7 +61,7 @@ func (d *durability) flushed(now time.Time, durable uint64) (step, []waiter) {
 }
 
 func (d *durability) next(now time.Time) step {
-	if d.flushing || d.ended != nil || !(d.dirty || d.urgent) {
+	if d.flushing || d.ended != nil || !d.dirty && !d.urgent {
 		return step{}
 	}
 	if wait := d.began.Add(d.interval).Sub(now); wait > 0 && !d.urgent && !d.began.IsZero() {
@@ -106,14 +106,20 @@ func (d *durability) wait(seq uint64, tell func(bool, error)) {
 // waiterHeap has the lowest sequence number on top, ties in the order they came.
 type waiterHeap []waiter
 
-func (h waiterHeap) Len() int { return len(h) }
-func (h waiterHeap) Less(i, j int) bool {
-	if h[i].seq != h[j].seq {
-		return h[i].seq < h[j].seq
+// Len is for container/heap.
+func (h *waiterHeap) Len() int { return len(*h) }
+
+// Less is for container/heap.
+func (h *waiterHeap) Less(i, j int) bool {
+	a, b := (*h)[i], (*h)[j]
+	if a.seq != b.seq {
+		return a.seq < b.seq
 	}
-	return h[i].order < h[j].order
+	return a.order < b.order
 }
-func (h waiterHeap) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+
+// Swap is for container/heap.
+func (h *waiterHeap) Swap(i, j int) { (*h)[i], (*h)[j] = (*h)[j], (*h)[i] }
 
 // Push is for container/heap.
 func (h *waiterHeap) Push(x any) {

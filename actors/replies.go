@@ -69,13 +69,13 @@ func (r *replies) sender(req *request) *actor.PID {
 
 // find is the request that a sender stands for; nil if it is none of ours, or settled.
 func (r *replies) find(sender *actor.PID) *request {
-	if sender == nil || sender.Id != r.id || sender.Address != r.system.ProcessRegistry.Address {
+	if sender == nil || sender.GetId() != r.id || sender.GetAddress() != r.system.ProcessRegistry.Address {
 		return nil
 	}
-	p := r.part(sender.RequestId)
+	p := r.part(sender.GetRequestId())
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.requests[sender.RequestId]
+	return p.requests[sender.GetRequestId()]
 }
 
 // SendUserMessage settles the request with what the child answered.

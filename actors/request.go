@@ -75,12 +75,10 @@ func (r *request) refuse(kind, cause error) bool {
 }
 
 // lose settles a request that has begun as unknown.
-func (r *request) lose(kind, cause error) bool {
-	if !r.state.CompareAndSwap(begun, settled) {
-		return false
+func (r *request) lose(kind, cause error) {
+	if r.state.CompareAndSwap(begun, settled) {
+		r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kind, cause))
 	}
-	r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kind, cause))
-	return true
 }
 
 // end settles the request by how far it got: not executed, or unknown.
@@ -92,9 +90,9 @@ func (r *request) end(waitingKind, begunKind, cause error) {
 
 // respond settles a request that has begun with what the child said: an answer,
 // the application's error, or an error that leaves the outcome unknown.
-func (r *request) respond(message any) bool {
+func (r *request) respond(message any) {
 	if !r.state.CompareAndSwap(begun, settled) {
-		return false
+		return
 	}
 	switch m := message.(type) {
 	case *messages.AppError:
@@ -104,7 +102,6 @@ func (r *request) respond(message any) bool {
 	default:
 		r.settle(m, nil)
 	}
-	return true
 }
 
 // handOver takes the request out of the child's hands: the child's end no longer

@@ -22,7 +22,7 @@ type status struct{ v atomic.Uint32 }
 func (s *status) get() Status { return Status(s.v.Load()) }
 
 // stopping marks a running shard. A fenced one stays fenced.
-func (s *status) stopping() bool { return s.v.CompareAndSwap(uint32(Running), uint32(Stopping)) }
+func (s *status) stopping() { s.v.CompareAndSwap(uint32(Running), uint32(Stopping)) }
 
 // fenced marks the shard, also over stopping, and says whether it is news.
 func (s *status) fenced() bool { return Status(s.v.Swap(uint32(Fenced))) != Fenced }

@@ -91,7 +91,7 @@ func (e *RequestError) Error() string {
 }
 
 // Is matches the class.
-func (e *RequestError) Is(target error) bool { return target == e.Class() } //nolint:errorlint // identity is meant
+func (e *RequestError) Is(target error) bool { return target == e.Class() }
 
 // Unwrap gives the kind and the cause.
 func (e *RequestError) Unwrap() []error {

@@ -31,8 +31,8 @@ const (
 	parked // stopped by hand; started only by hand
 )
 
-func newPlan(shards []int, base, max time.Duration, limit int, jitter func(int64) int64) *plan {
-	p := &plan{base: base, max: max, limit: limit, jitter: jitter, shards: shards, state: map[int]*entry{}, missing: len(shards)}
+func newPlan(shards []int, base, longest time.Duration, limit int, jitter func(int64) int64) *plan {
+	p := &plan{base: base, max: longest, limit: limit, jitter: jitter, shards: shards, state: map[int]*entry{}, missing: len(shards)}
 	for _, n := range shards {
 		p.state[n] = &entry{}
 	}

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"os"
@@ -57,7 +58,7 @@ func check(root string) ([]string, error) {
 		if filepath.Ext(path) != ".md" {
 			return nil
 		}
-		text, err := os.ReadFile(path)
+		text, err := os.ReadFile(path) //nolint:gosec // our own tree
 		if err != nil {
 			return err
 		}
@@ -96,11 +97,11 @@ func compile(program string) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }()
 	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o600); err != nil {
 		return err
 	}
-	out, err := exec.Command("go", "vet", "./"+filepath.ToSlash(dir)).CombinedOutput()
+	out, err := exec.CommandContext(context.Background(), "go", "vet", "./"+filepath.ToSlash(dir)).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%w\n%s", err, out)
 	}
