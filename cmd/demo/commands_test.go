@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/internal/s3test"
 )
 
 func TestHelp(t *testing.T) {
@@ -105,11 +107,22 @@ func TestTheTour(t *testing.T) {
 	if !stress {
 		t.Skip("`make demo` runs it; here only with SLAP_STRESS=1")
 	}
-	began := time.Now()
-	stdout, stderr, status := demo(t, os.Environ())
-	require.Equal(t, statusOK, status, stdout+stderr)
-	require.Less(t, time.Since(began), time.Minute)
-	require.Contains(t, stdout, "STEP")
+	server := s3test.Start(t, "demo")
+	for name, c := range map[string]struct{ env, arguments []string }{
+		"directory": {os.Environ(), nil},
+		"S3":        {append(os.Environ(), server.Env()...), []string{"tour", "--store", server.URL("demo", "tour")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			began := time.Now()
+			stdout, stderr, status := demo(t, c.env, c.arguments...)
+			t.Log(stdout)
+			require.Equal(t, statusOK, status, stderr)
+			require.Less(t, time.Since(began), time.Minute)
+			for _, words := range []string{"start: ", "load: ", "kill -9: ", "clean stop: ", "left with status 0", "STEP"} {
+				require.Contains(t, stdout, words)
+			}
+		})
+	}
 }
 
 // nodesOn are the processes whose command line names the directory.

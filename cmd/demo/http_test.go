@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/slap-go/slap/cmd/demo/internal/client"
 	"github.com/slap-go/slap/cmd/demo/internal/process"
 	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
@@ -71,11 +72,7 @@ func TestHTTPOfANode(t *testing.T) {
 func counters(b browser) {
 	const path = "/counters/a%2Fb"
 	require.Contains(b.t, b.expect(200, "GET", path, "").body, `"value":0`)
-	var first, second struct {
-		Key, Node  string
-		Value, Seq int64
-		Shard      int
-	}
+	var first, second client.Count
 	require.NoError(b.t, json.Unmarshal([]byte(b.expect(200, "POST", path, "").body), &first))
 	require.NoError(b.t, json.Unmarshal([]byte(b.expect(200, "POST", path+"?by=42", "").body), &second))
 	require.Equal(b.t, "a/b", first.Key)

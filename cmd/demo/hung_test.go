@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"net/http"
 	"sync"
 	"testing"
@@ -72,12 +71,8 @@ func TestAStoreThatHangsToTheEnd(t *testing.T) {
 	t.Cleanup(func() { _ = server.Continue() })
 
 	answer := browser{t, node}.expect(http.StatusGatewayTimeout, "POST", "/counters/k", "")
-	var body struct {
-		Error struct{ Code, Executed string }
-	}
-	require.NoError(t, json.Unmarshal([]byte(answer.body), &body))
-	require.Equal(t, "timeout", body.Error.Code)
-	require.Equal(t, "unknown", body.Error.Executed)
+	require.Contains(t, answer.body, `"code":"timeout"`)
+	require.Contains(t, answer.body, `"executed":"unknown"`)
 
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()

@@ -45,14 +45,14 @@ func survive(t *testing.T, p place) {
 	l := load.New(load.Options{Addresses: []string{http}, Clients: 32})
 	defer l.Close()
 	for range kills() {
-		node, err := process.StartAt(p.options(), remote, http)
+		node, err := process.StartAt(p.options("--shards", "4", "--flush-interval", "20ms"), remote, http)
 		require.NoError(t, err)
 		t.Cleanup(node.Kill)
 		awaitReady(t, node)
 		verify(t, l, node)
 		killUnder(l, node, time.Duration(random.Int64N(int64(600*time.Millisecond))))
 	}
-	node, err := process.StartAt(p.options(), remote, http)
+	node, err := process.StartAt(p.options("--shards", "4", "--flush-interval", "20ms"), remote, http)
 	require.NoError(t, err)
 	t.Cleanup(node.Kill)
 	awaitReady(t, node)

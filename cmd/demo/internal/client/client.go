@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/url"
@@ -125,14 +126,12 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrNotExecuted, err)
 	}
-	for name, values := range header {
-		request.Header[name] = values
-	}
+	maps.Copy(request.Header, header)
 	response, err := c.http.Do(request)
 	if err != nil {
 		return nil, nil, lost(err)
 	}
-	defer response.Body.Close()
+	defer func() { _ = response.Body.Close() }()
 	data, err := io.ReadAll(response.Body)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
@@ -164,7 +163,10 @@ func outcome(status int, body []byte) error {
 		return ErrPrecondition
 	}
 	var answer struct {
-		Error struct{ Executed, Message string } `json:"error"`
+		Error struct {
+			Executed string `json:"executed"`
+			Message  string `json:"message"`
+		} `json:"error"`
 	}
 	kind := ErrUnknown
 	if json.Unmarshal(body, &answer) == nil && answer.Error.Executed == "no" {

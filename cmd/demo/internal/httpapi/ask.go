@@ -18,7 +18,7 @@ func ask[T proto.Message](s *Service, w http.ResponseWriter, r *http.Request, sh
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: %T", slap.ErrWrongAnswer, answer)
 	}
-	s.outcomes.count(err)
+	s.outcomes.count(r.Context(), err)
 	if err != nil {
 		p := describe(err)
 		fail(w, p.status(), p)

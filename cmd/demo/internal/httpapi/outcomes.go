@@ -25,18 +25,18 @@ func newOutcomes(provider metric.MeterProvider) (*outcomes, error) {
 }
 
 // count takes the error of a request, nil when it was answered.
-func (o *outcomes) count(err error) {
+func (o *outcomes) count(ctx context.Context, err error) {
 	switch {
 	case err == nil:
-		o.add(&o.acknowledged, "acknowledged")
+		o.add(ctx, &o.acknowledged, "acknowledged")
 	case errors.Is(err, slap.ErrNotExecuted):
-		o.add(&o.notExecuted, "not_executed")
+		o.add(ctx, &o.notExecuted, "not_executed")
 	default:
-		o.add(&o.unknown, "unknown")
+		o.add(ctx, &o.unknown, "unknown")
 	}
 }
 
-func (o *outcomes) add(counter *atomic.Int64, outcome string) {
+func (o *outcomes) add(ctx context.Context, counter *atomic.Int64, outcome string) {
 	counter.Add(1)
-	o.requests.Add(context.Background(), 1, metric.WithAttributes(attribute.String("outcome", outcome)))
+	o.requests.Add(ctx, 1, metric.WithAttributes(attribute.String("outcome", outcome)))
 }

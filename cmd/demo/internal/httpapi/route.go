@@ -69,5 +69,5 @@ func body(w http.ResponseWriter, r *http.Request) ([]byte, error) {
 func writeJSON(w http.ResponseWriter, status int, value any) {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(value) // fails only when the client is gone
+	_ = json.NewEncoder(w).Encode(value) //nolint:errchkjson // fails only when the client is gone
 }

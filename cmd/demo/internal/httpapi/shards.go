@@ -17,7 +17,11 @@ func (s *Service) shardMap() shardmap.Map {
 		shards[n] = shardmap.Shard{Shard: n, State: "unassigned"}
 	}
 	for _, a := range s.config.Cluster.Assignments() {
-		shards[a.Shard] = shardmap.Shard{Shard: a.Shard, Owner: a.Owner, State: a.State.String(), Generation: a.Generation}
+		shard := shardmap.Shard{Shard: a.Shard, Owner: a.Owner, State: a.State.String(), Generation: a.Generation}
+		if a.Err != nil {
+			shard.Error = a.Err.Error()
+		}
+		shards[a.Shard] = shard
 	}
 	return shardmap.Map{Cluster: s.config.ClusterName, Node: s.config.NodeName, Shards: shards}
 }

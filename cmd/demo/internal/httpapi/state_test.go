@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
@@ -65,7 +66,7 @@ func TestTheStatusPage(t *testing.T) {
 	cluster := newFake(&demopb.Got{}, nil)
 	cluster.assignments = []slap.Assignment{
 		{Shard: 0, State: actors.StateRunning, Owner: "a"},
-		{Shard: 1, State: actors.StateOpening, Owner: "<script>"},
+		{Shard: 1, State: actors.StateOpening, Owner: "<script>", Err: errors.New("the reason")},
 	}
 	s := newService(t, cluster)
 	call(s, "GET", "/kv/k", nil)
@@ -74,7 +75,7 @@ func TestTheStatusPage(t *testing.T) {
 	page := answer.Body.String()
 	for _, want := range []string{
 		"Node a of cluster demo", "Not ready", "● 0", "◔ 1", "running", "opening", "memory:///",
-		"<dt>acknowledged</dt><dd>1</dd>", "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;",
+		"<dt>acknowledged</dt><dd>1</dd>", "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;", "the reason",
 	} {
 		require.Contains(t, page, want)
 	}

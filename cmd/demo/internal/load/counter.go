@@ -45,9 +45,9 @@ func (c *counter) add(ctx context.Context, node *client.Client) (shard int, err 
 
 func (c *counter) acknowledged(value, floor int64) {
 	if _, twice := c.values[value]; twice {
-		c.verdicts.twice("counter %s: value %d was acknowledged twice", c.key, value)
+		c.verdicts.twicef("counter %s: value %d was acknowledged twice", c.key, value)
 	} else if value <= floor {
-		c.verdicts.lose(1, "counter %s: value %d was acknowledged after %d", c.key, value, floor)
+		c.verdicts.losef(1, "counter %s: value %d was acknowledged after %d", c.key, value, floor)
 	}
 	c.values[value] = struct{}{}
 	c.highest = max(c.highest, value)
@@ -64,10 +64,11 @@ func (c *counter) verify(ctx context.Context, node *client.Client) (Verdict, err
 	verdict := c.verdicts
 	acknowledged := int64(len(c.values))
 	if least := max(acknowledged, c.highest); count.Value < least {
-		verdict.lose(least-count.Value, "counter %s is %d, below the %d that were acknowledged", c.key, count.Value, least)
+		verdict.losef(least-count.Value, "counter %s is %d, below the %d that were acknowledged", c.key, count.Value, least)
 	}
 	if most := acknowledged + c.unknown; count.Value > most {
-		verdict.extra(count.Value-most, "counter %s is %d: %d acknowledged and %d unknown additions cannot give that", c.key, count.Value, acknowledged, c.unknown)
+		verdict.extraf(count.Value-most, "counter %s is %d: %d acknowledged and %d unknown additions cannot give that",
+			c.key, count.Value, acknowledged, c.unknown)
 	}
 	return verdict, nil
 }

@@ -47,7 +47,7 @@ func (v *value) write(ctx context.Context, node *client.Client) error {
 
 func (v *value) acknowledged(etag, value string) {
 	if _, used := v.etags[etag]; used || etag == "" {
-		v.verdict.twice("key %s: ETag %s was acknowledged twice", v.key, etag)
+		v.verdict.twicef("key %s: ETag %s was acknowledged twice", v.key, etag)
 	}
 	v.etags[etag] = struct{}{}
 	v.etag, v.current, v.pending = etag, value, nil
@@ -56,7 +56,7 @@ func (v *value) acknowledged(etag, value string) {
 // refused is right only if a write with an unknown outcome came before.
 func (v *value) refused(ctx context.Context, node *client.Client) error {
 	if len(v.pending) == 0 {
-		v.verdict.lose(1, "key %s no longer has ETag %s, and nobody else writes it", v.key, v.etag)
+		v.verdict.losef(1, "key %s no longer has ETag %s, and nobody else writes it", v.key, v.etag)
 	}
 	return v.look(ctx, node)
 }
@@ -73,7 +73,7 @@ func (v *value) look(ctx context.Context, node *client.Client) error {
 	case slices.Contains(v.pending, found):
 		v.acknowledged(etag, found)
 	default:
-		v.verdict.lose(1, "key %s has %q (%s) instead of %q (%s) or one of %d unknown writes",
+		v.verdict.losef(1, "key %s has %q (%s) instead of %q (%s) or one of %d unknown writes",
 			v.key, found, etag, v.current, v.etag, len(v.pending))
 		v.etag, v.current = etag, found
 	}

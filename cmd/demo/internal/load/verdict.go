@@ -9,7 +9,7 @@ import (
 )
 
 // Verdict says what is wrong with the service. Its zero value says: nothing.
-type Verdict struct {
+type Verdict struct { //nolint:recvcheck // only this package changes one
 	Lost  int64 // acknowledged writes that are gone
 	Twice int64 // values or ETags that were acknowledged twice
 	Extra int64 // writes that happened although they were reported not executed
@@ -20,11 +20,11 @@ type Verdict struct {
 // OK says whether nothing is wrong.
 func (v Verdict) OK() bool { return v.Lost+v.Twice+v.Extra == 0 }
 
-func (v *Verdict) lose(n int64, format string, args ...any) { v.find(&v.Lost, n, format, args) }
+func (v *Verdict) losef(n int64, format string, args ...any) { v.find(&v.Lost, n, format, args) }
 
-func (v *Verdict) twice(format string, args ...any) { v.find(&v.Twice, 1, format, args) }
+func (v *Verdict) twicef(format string, args ...any) { v.find(&v.Twice, 1, format, args) }
 
-func (v *Verdict) extra(n int64, format string, args ...any) { v.find(&v.Extra, n, format, args) }
+func (v *Verdict) extraf(n int64, format string, args ...any) { v.find(&v.Extra, n, format, args) }
 
 func (v *Verdict) find(count *int64, n int64, format string, args []any) {
 	if v.OK() {

@@ -31,4 +31,4 @@ func (m *meters) handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{})
 }
 
-func (m *meters) close() { _ = m.provider.Shutdown(context.Background()) }
+func (m *meters) close(ctx context.Context) { _ = m.provider.Shutdown(ctx) }

@@ -22,7 +22,7 @@ var ErrEnded = errors.New("the node ended")
 // to stdout and the log to stderr. The error of a node that did not start is one
 // sentence that says why.
 func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
-	sockets, err := bind(o)
+	sockets, err := bind(ctx, o)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer meters.close()
+	defer meters.close(context.WithoutCancel(ctx))
 	cluster, err := slap.New(config(o, log.Logger, meters))
 	if err != nil {
 		return err
@@ -61,29 +61,31 @@ type running struct {
 // run is cut short by ctx without an error: a node that is told to leave while
 // it starts leaves.
 func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
+	unending := context.WithoutCancel(ctx)
 	if err := n.start(ctx); err != nil && ctx.Err() == nil {
 		n.server.refuse()
-		n.server.close()
+		n.server.close(unending)
 		return err
 	}
 	n.log.open()
 	err := n.serve(ctx, at, stdout)
-	return errors.Join(err, n.leave())
+	return errors.Join(err, n.leave(unending))
 }
 
 func (n *running) start(ctx context.Context) error {
 	if err := n.cluster.Start(ctx); err != nil {
 		return err
 	}
-	if err := n.log.trouble(); hopeless(err) && !n.cluster.Ready() {
-		_ = n.cluster.Stop(ctx) // nothing was written
-		return fmt.Errorf("a shard cannot be opened: %w", err)
+	for _, a := range n.cluster.Assignments() {
+		if hopeless(a.Err) {
+			_ = n.cluster.Stop(ctx) // nothing was written
+			return a.Err
+		}
 	}
 	return nil
 }
 
-// hopeless says whether a shard did not open for a reason that trying again does
-// not mend.
+// hopeless says whether trying again does not mend what kept a shard from opening.
 func hopeless(err error) bool {
 	return errors.Is(err, slatedb.ErrData) || errors.Is(err, slatedb.ErrInternal) || errors.Is(err, slatedb.ErrInvalid)
 }
@@ -106,11 +108,11 @@ func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error
 
 // leave stops taking connections, lets the shards answer what they have begun and
 // close, and ends each connection with an answer. So every request is answered.
-func (n *running) leave() error {
+func (n *running) leave(ctx context.Context) error {
 	n.service.Leave()
 	n.server.refuse()
-	err := n.cluster.Stop(context.Background())
-	n.server.close()
+	err := n.cluster.Stop(ctx)
+	n.server.close(ctx)
 	if err != nil {
 		return fmt.Errorf("%w without a clean close: %w", ErrEnded, err)
 	}

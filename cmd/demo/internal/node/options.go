@@ -95,7 +95,7 @@ func (o *Options) checkNames() error {
 			return fmt.Errorf("%s is empty: give it a name", n[0])
 		}
 		if !nameForm.MatchString(n[1]) {
-			return fmt.Errorf("%s %q is no name: use up to 63 letters, digits, dots, underscores and hyphens, beginning with a letter or digit", n[0], n[1])
+			return fmt.Errorf("%s %q is no name: use up to 63 letters, digits and . _ -, with a letter or digit first", n[0], n[1])
 		}
 	}
 	return nil

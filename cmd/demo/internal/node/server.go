@@ -81,14 +81,14 @@ func (s *server) refuse() {
 }
 
 // close ends the server, with open connections after the farewell.
-func (s *server) close() {
+func (s *server) close(ctx context.Context) {
 	timer := time.NewTimer(farewell)
 	defer timer.Stop()
 	select {
 	case <-s.none:
 	case <-timer.C:
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), lastWords)
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
 	if s.http.Shutdown(ctx) != nil {
 		_ = s.http.Close()

@@ -1,6 +1,7 @@
 package node
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -14,20 +15,20 @@ type sockets struct {
 	remote *silent
 }
 
-func bind(o Options) (sockets, error) {
-	http, err := listen("--http", o.HTTP)
+func bind(ctx context.Context, o Options) (sockets, error) {
+	http, err := listen(ctx, "--http", o.HTTP)
 	if err != nil {
 		return sockets{}, err
 	}
-	remote, err := listen("--listen", o.Listen)
+	remote, err := listen(ctx, "--listen", o.Listen)
 	if err != nil {
 		return sockets{}, errors.Join(err, http.Close())
 	}
 	return sockets{http: http, remote: hangUp(remote)}, nil
 }
 
-func listen(name, address string) (net.Listener, error) {
-	listener, err := net.Listen("tcp", address)
+func listen(ctx context.Context, name, address string) (net.Listener, error) {
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil, fmt.Errorf("%s %s is in use: choose another port, or stop what listens there", name, address)

@@ -49,7 +49,7 @@ func StartAt(o Options, remote, http string) (*Node, error) {
 	arguments := append([]string{"node", "--listen", remote, "--http", http}, o.Arguments...)
 	n := &Node{
 		HTTP:   http,
-		cmd:    exec.Command(o.Executable, arguments...),
+		cmd:    exec.Command(o.Executable, arguments...), //nolint:noctx // its owner ends it, in one of several ways
 		output: &output{ready: make(chan struct{})},
 		ended:  make(chan struct{}),
 	}

@@ -14,6 +14,7 @@ type Shard struct {
 	Owner      string `json:"owner"` // empty when no node owns it
 	State      string `json:"state"` // running, opening, closing, remote or unassigned
 	Generation uint64 `json:"generation"`
+	Error      string `json:"error,omitempty"` // why it is not open here, after an open that failed
 }
 
 // Sign tells the states apart without their colour.

@@ -39,7 +39,7 @@ func (t *tour) take(ctx context.Context, s step) error {
 	if err != nil {
 		return err
 	}
-	t.say("read back: %s", verdict)
+	t.sayf("read back: %s", verdict)
 	t.rows = append(t.rows, row{s.name, happened, t.load.LongestOutage(), t.load.Tally().Acknowledged - before, verdict})
 	return nil
 }
@@ -64,7 +64,7 @@ func (t *tour) kill(ctx context.Context) (string, error) {
 	err := t.underLoad(ctx, func() error {
 		wait(ctx, randomly(2*time.Second))
 		t.node.Kill()
-		t.say("killed")
+		t.sayf("killed")
 		return t.again(ctx)
 	})
 	return fmt.Sprintf("killed and restarted, %d outcomes unknown", t.load.Tally().Unknown-before), err
@@ -98,7 +98,7 @@ func (t *tour) leave(ctx context.Context) error {
 	if status != 0 {
 		return fmt.Errorf("the node left with status %d: %s", status, t.node.Output())
 	}
-	t.say("left with status 0 after %s", seconds(time.Since(began)))
+	t.sayf("left with status 0 after %s", seconds(time.Since(began)))
 	return nil
 }
 

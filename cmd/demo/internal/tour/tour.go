@@ -118,7 +118,7 @@ func (t *tour) start(ctx context.Context) error {
 	ready()
 	watch.Wait()
 	if err == nil {
-		t.say("ready after %s", seconds(time.Since(began)))
+		t.sayf("ready after %s", seconds(time.Since(began)))
 	}
 	return err
 }
@@ -129,7 +129,7 @@ func (t *tour) watch(ctx context.Context, began time.Time) {
 	for ctx.Err() == nil {
 		if m, err := t.client.Shards(ctx); err == nil {
 			if line := picture(m); line != shown {
-				t.say("%s after %s", line, seconds(time.Since(began)))
+				t.sayf("%s after %s", line, seconds(time.Since(began)))
 				shown = line
 			}
 		}
@@ -149,7 +149,7 @@ func (t *tour) underLoad(ctx context.Context, do func() error) error {
 	return err
 }
 
-func (t *tour) say(format string, args ...any) {
+func (t *tour) sayf(format string, args ...any) {
 	fmt.Fprintln(t.out, "  "+strings.TrimRight(fmt.Sprintf(format, args...), " "))
 }
 
