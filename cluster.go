@@ -13,6 +13,7 @@ import (
 
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -71,6 +72,13 @@ func New(c Config) (*Cluster, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
+	}
+	_, settings, err := splitSettings(c.Settings)
+	if err != nil {
+		return nil, err
+	}
+	if err := slatedb.CheckSettings(context.Background(), settings); err != nil {
+		return nil, fmt.Errorf("slap: Settings: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Cluster{config: c, ctx: ctx, cancel: cancel, done: make(chan struct{})}, nil

@@ -175,9 +175,6 @@ func (c Config) check() error {
 	case c.Probe > ProbeOff:
 		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
 	}
-	if _, _, err := splitSettings(c.Settings); err != nil {
-		return err
-	}
 	for _, d := range []struct {
 		field string
 		value time.Duration

@@ -27,6 +27,10 @@ func start(ctx context.Context, c *Config) (r *run, err error) {
 	if err := checkStore(ctx, c); err != nil {
 		return r, err
 	}
+	if err := beginEngineLog(c.Logger); err != nil {
+		return r, fmt.Errorf("slap: %w", err)
+	}
+	r.release = append(r.release, func(context.Context) error { return endEngineLog() })
 	objects, err := slatedb.NewObjectStore(ctx, c.Store)
 	if err != nil {
 		return r, fmt.Errorf("slap: %w", err)
@@ -64,6 +68,10 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		}
 		r.release = append(r.release, func(context.Context) error { cache.Close(); return nil })
 		database.Cache = cache
+	}
+	if c.MeterProvider != nil {
+		database.Metrics = slatedb.NewMetrics(c.MeterProvider)
+		r.release = append(r.release, func(context.Context) error { return database.Metrics.Close() })
 	}
 	return actors.Config{
 		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path,

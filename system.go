@@ -14,15 +14,17 @@ const deadLetterInterval = time.Millisecond
 
 // newSystem is an actor system that logs where the node does.
 func newSystem(logger *slog.Logger) *actor.ActorSystem {
-	quiet := slog.New(demoted{logger.Handler()})
 	return actor.NewActorSystem(
-		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet }),
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return quiet(logger) }),
 		actor.WithDeadLetterThrottleInterval(deadLetterInterval),
 	)
 }
 
-// demoted turns Proto.Actor's informational lines, such as one for each message
-// to an actor that has stopped, into debug lines.
+// quiet is the logger for what runs below: Proto.Actor tells of each message to an
+// actor that has stopped, the engine of each step of an open.
+func quiet(logger *slog.Logger) *slog.Logger { return slog.New(demoted{logger.Handler()}) }
+
+// demoted turns informational lines into debug lines.
 type demoted struct{ slog.Handler }
 
 // Enabled is that of the level that the record will have.
