@@ -14,6 +14,7 @@ import (
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
+	"github.com/slap-go/slap/supervision"
 )
 
 // stub is a child that does what the message says.
@@ -319,4 +320,41 @@ func (w *watchful) Receive(ctx actor.Context) {
 		w.fenced.Add(1)
 	}
 	w.counter.Receive(ctx)
+}
+
+// stubborn keeps its request and does not stop until it is released.
+type stubborn struct{ entered, release chan struct{} }
+
+func (s *stubborn) Receive(ctx actor.Context) {
+	switch ctx.Message().(type) {
+	case *wrapperspb.StringValue:
+		s.entered <- struct{}{}
+	case *actor.Stopping:
+		<-s.release
+	}
+}
+
+func TestSPEC4_AChildThatHangsInItsStopHoldsUpNobody(t *testing.T) {
+	child := &stubborn{make(chan struct{}, 1), make(chan struct{})}
+	cluster := startCluster(t, slap.Config{
+		Store: store.Memory(), Shards: 1, DrainTimeout: 10 * time.Millisecond,
+		ShardChildren: func(*slap.Shard) []slap.ChildSpec {
+			return []slap.ChildSpec{{Name: "a", Shutdown: 10 * time.Millisecond, New: func() actor.Actor { return child }}}
+		},
+	})
+	held := make(chan error, 1)
+	go func() { held <- say(within(t, time.Minute), cluster, "a", "keep") }()
+	<-child.entered
+	stopped := make(chan error, 1)
+	go func() { stopped <- cluster.Stop(within(t, time.Minute)) }()
+	if err := <-held; !errors.Is(err, slap.ErrOutcomeUnknown) || !errors.Is(err, slap.ErrChildStopped) {
+		t.Errorf("its request: %v", err)
+	}
+	if err := <-stopped; err == nil {
+		t.Error("the stop says nothing of the child that it left behind")
+	} else if !errors.As(err, new(*supervision.AbandonedError)) {
+		t.Errorf("the stop: %v", err)
+	}
+	close(child.release)
+	<-cluster.Done()
 }

@@ -122,9 +122,9 @@ func (d *database) close() {
 	d.shard.shut()
 	ctx, cancel := context.WithTimeout(context.Background(), d.shard.config.CloseTimeout)
 	defer cancel()
-	db, err := d.opening.wait(ctx)
+	db, err := d.opening.wait(ctx, &d.shard.inFlight)
 	if err != nil {
-		d.shard.end(lastWord{reason: messages.ErrStopping, abandoned: errors.Is(err, errOpenAbandoned)})
+		d.shard.end(lastWord{reason: messages.ErrStopping})
 		return
 	}
 	d.shard.end(d.shutdown(ctx, db))
@@ -139,7 +139,9 @@ func (d *database) shutdown(ctx context.Context, db *slatedb.DB) lastWord {
 		d.fenced()
 		last.reason = ErrFenced
 	case errors.Is(err, slatedb.ErrAbandoned):
-		last.reason, last.abandoned = errCloseAbandoned, true
+		last.reason = errCloseAbandoned
+		d.shard.inFlight.Store(true)
+		db.CloseAsync(nil, func(error) { d.shard.inFlight.Store(false) }) // joins the one that goes on
 	case err != nil:
 		last.reason = err
 	}

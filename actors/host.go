@@ -107,6 +107,9 @@ func (h *host) refuseStart(n int) error {
 	}
 	switch h.slots[n].state {
 	case idle:
+		if h.node.inFlight(n) {
+			return strategy.ErrClosing
+		}
 		return nil
 	case opens, runs:
 		if h.slots[n].stopping {

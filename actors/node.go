@@ -138,6 +138,12 @@ func (n *Node) remember(s *Shard) {
 	n.openings = append(slices.DeleteFunc(n.openings, (*Shard).closed), s)
 }
 
+// inFlight says whether an open or close of the shard goes on that was given up.
+// A second open beside it could fence the first for nothing, or be fenced by it.
+func (n *Node) inFlight(shard int) bool {
+	return slices.ContainsFunc(n.unclosed(), func(s *Shard) bool { return s.number == shard })
+}
+
 // unclosed are the openings that are not known to be closed.
 func (n *Node) unclosed() []*Shard {
 	n.mu.Lock()

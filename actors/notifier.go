@@ -71,10 +71,12 @@ func (n *notifier) wakeAfter(ctx actor.Context, d time.Duration) {
 	n.timer = clock.AfterFunc(d, func() { root.Send(self, awake{}) })
 }
 
-// end answers everybody by what the database said last.
+// end answers everybody: those who wait by what the database said last, and the
+// requests in the hands of a child that did not stop in time as unknown.
 func (n *notifier) end() {
 	if n.timer != nil {
 		n.timer.Stop()
 	}
 	n.shard.waits.end(n.shard.lastWord())
+	n.shard.abandonRequests()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 
 	"github.com/slap-go/slap/store/slatedb"
 )
@@ -21,10 +22,10 @@ var (
 type opening struct {
 	done chan struct{} // closed when the open has ended
 
-	mu        sync.Mutex
-	db        *slatedb.DB
-	err       error
-	abandoned bool
+	mu       sync.Mutex
+	db       *slatedb.DB
+	err      error
+	inFlight *atomic.Bool // set once it is abandoned; true until nothing of it goes on
 }
 
 // open begins the open and calls ended, on a goroutine of the engine's, when it
@@ -41,11 +42,15 @@ func open(objects *slatedb.ObjectStore, path string, o *slatedb.Options, ended f
 func (p *opening) finish(db *slatedb.DB, err error) {
 	p.mu.Lock()
 	p.db, p.err = db, err
-	abandoned := p.abandoned
+	inFlight := p.inFlight
 	p.mu.Unlock()
 	close(p.done)
-	if abandoned && db != nil {
-		db.CloseAsync(&slatedb.CloseOptions{SkipFlush: true}, func(error) {})
+	switch {
+	case inFlight == nil:
+	case db == nil:
+		inFlight.Store(false)
+	default:
+		db.CloseAsync(&slatedb.CloseOptions{SkipFlush: true}, func(error) { inFlight.Store(false) })
 	}
 }
 
@@ -56,28 +61,20 @@ func (p *opening) result() (*slatedb.DB, error) {
 	return p.db, p.err
 }
 
-// abandon gives up the open if it has not ended.
-func (p *opening) abandon() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	select {
-	case <-p.done:
-	default:
-		p.abandoned = true
-	}
-}
-
-// wait waits for the end of the open until ctx ends; then the open is abandoned.
-func (p *opening) wait(ctx context.Context) (*slatedb.DB, error) {
-	select {
-	case <-p.done:
-	case <-ctx.Done():
-		p.abandon()
-	}
+// wait waits for the end of the open until ctx ends. Then the open is abandoned,
+// and inFlight is true until nothing of it goes on.
+func (p *opening) wait(ctx context.Context, inFlight *atomic.Bool) (*slatedb.DB, error) {
 	select {
 	case <-p.done:
 		return p.result()
-	default:
-		return nil, errOpenAbandoned
+	case <-ctx.Done():
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.db != nil || p.err != nil { // it ended meanwhile
+		return p.db, p.err
+	}
+	inFlight.Store(true)
+	p.inFlight = inFlight
+	return nil, errOpenAbandoned
 }

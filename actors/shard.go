@@ -32,6 +32,7 @@ type Shard struct {
 	notifier atomic.Pointer[actor.PID]
 	database atomic.Pointer[actor.PID]
 	final    atomic.Pointer[lastWord]
+	inFlight atomic.Bool // an open or a close that was given up goes on
 
 	children supervision.Spec // filled once the database is open
 
@@ -41,9 +42,8 @@ type Shard struct {
 
 // lastWord is what the database said at its end.
 type lastWord struct {
-	durable   uint64
-	reason    error
-	abandoned bool // an open or close of it goes on
+	durable uint64
+	reason  error
 }
 
 func newShard(number int, opening string, c *Config, r *replies) *Shard {
@@ -203,20 +203,14 @@ func (s *Shard) stop() {
 func (s *Shard) onDrained(f func()) { s.gate.onDrained(f) }
 
 // closed says that the database has ended and nothing of it goes on.
-func (s *Shard) closed() bool {
-	last := s.final.Load()
-	return last != nil && !last.abandoned
-}
+func (s *Shard) closed() bool { return s.final.Load() != nil && !s.inFlight.Load() }
 
 // closeError is why the database is not closed; nil if it is.
 func (s *Shard) closeError() error {
-	switch last := s.final.Load(); {
-	case last == nil:
-		return errCloseAbandoned
-	case last.abandoned:
-		return last.reason
+	if s.closed() {
+		return nil
 	}
-	return nil
+	return errCloseAbandoned
 }
 
 // opened takes the database over; everything in it is durable.
@@ -251,6 +245,15 @@ func (s *Shard) inbox(name string) *inbox {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.inboxes[name]
+}
+
+// abandonRequests settles what is left in the inboxes once the children are gone.
+func (s *Shard) abandonRequests() {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, b := range s.inboxes {
+		b.down(messages.ErrChildStopped)
+	}
 }
 
 // shut lets no request in any more and refuses those that wait.
