@@ -23,7 +23,7 @@ const (
 // an S3 server that is as far away as a cloud's.
 func opening(s *slowS3) benchmark {
 	return benchmark{
-		name: "slatedb-open64-parallel", goal: atLeast(5), unit: "opens/s", roundsAtMost: 3,
+		name: "slatedb-open64-parallel", goal: atLeast(5), unit: "opens/s", roundsAtMost: 2,
 		ours: s.measure(openedAtOnce),
 		peer: s.measure(1),
 	}
