@@ -7,7 +7,7 @@ type verb int
 
 const (
 	doSpawn  verb = iota // start the kid's next incarnation
-	doStop               // tell the kid to stop
+	doStop               // tell the kid to stop, and report it as overdue after a time; zero means right away
 	doArm                // report the kid as overdue after a time; zero means right away
 	doDisarm             // the kid has ended: forget its timer
 	doKill               // end a kid that is a supervisor: it abandons all of its children
@@ -24,6 +24,6 @@ type action struct {
 	kid    *kid
 	after  time.Duration
 	event  Event
-	token  token
+	asked  *request
 	reason error
 }

@@ -32,11 +32,11 @@ type parent interface {
 type signalKind int
 
 const (
-	isReady   signalKind = iota // it has started
-	isLeaving                   // it began to end by itself
-	isWedged                    // its goroutine is gone: it will never end by itself
-	hasEnded                    // its last callback has returned and its name is free
-	isOverdue                   // its time to stop is over; told by its timer
+	isReady     signalKind = iota // it has started
+	isLeaving                     // it began to end by itself
+	hasEnded                      // its last callback has returned and its name is free
+	hasVanished                   // its goroutine has ended without Proto.Actor: its name is not free yet
+	isOverdue                     // its time to stop is over; told by its timer
 )
 
 // A stage is how far a child's end has come. It decides the race between an end and an abandonment.
@@ -52,12 +52,13 @@ const (
 
 // A child is one incarnation: the actor that Proto.Actor sees, around the user's.
 type child struct {
-	spec   *ChildSpec
-	parent parent
-	kid    *kid         // the supervisor's entry, nil for a root
-	outer  bool         // lifecycle is followed by middleware around the user's, not by Receive
-	stage  atomic.Int32 // a stage
-	told   atomic.Bool  // its supervisor told it to stop
+	spec    *ChildSpec
+	parent  parent
+	kid     *kid // the supervisor's entry, nil for a root
+	mailbox mailbox
+	outer   bool         // lifecycle is followed by middleware around the user's, not by Receive
+	stage   atomic.Int32 // a stage
+	told    atomic.Bool  // its supervisor told it to stop
 
 	// Of the actor's goroutine.
 	user      actor.Actor
@@ -65,10 +66,12 @@ type child struct {
 	announced bool // ready was signalled
 	broken    bool // a callback crashed; it sees nothing any more but Stopping and Stopped
 	stopping  bool // Stopping was received
+	gone      bool // it has seen its farewell
 
 	// Of the parent's goroutine.
-	pid   *actor.PID
-	timer *time.Timer
+	pid        *actor.PID
+	timer      *time.Timer
+	registered bool // its name is, while it is spawned
 
 	mu     sync.Mutex
 	gave   bool // a reason was given
@@ -78,13 +81,12 @@ type child struct {
 	cancel context.CancelCauseFunc
 }
 
-// spawn starts the actor under this id.
-func (c *child) spawn(at actor.SpawnerContext, id string) (err error) {
-	registered := false
+// spawn starts the actor under this id. Unless its spec has props, it has those given, which produce it.
+func (c *child) spawn(at actor.SpawnerContext, id string, props *actor.Props) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = &PanicError{Value: v, Stack: debug.Stack()}
-			if registered {
+			if c.registered {
 				at.ActorSystem().ProcessRegistry.Remove(at.ActorSystem().NewLocalPID(id))
 			}
 		}
@@ -92,8 +94,8 @@ func (c *child) spawn(at actor.SpawnerContext, id string) (err error) {
 			c.stage.Store(ended)
 		}
 	}()
-	props := c.props(func(actor.Context) { registered = true })
-	pid, err := actor.DefaultSpawner(at.ActorSystem(), id, props, at)
+	c.mailbox.owner, c.mailbox.inner = c, c.spec.mailbox()
+	pid, err := actor.DefaultSpawner(at.ActorSystem(), id, c.props(props), at)
 	if err != nil {
 		return fmt.Errorf("spawn %s: %w", id, err)
 	}
@@ -101,17 +103,27 @@ func (c *child) spawn(at actor.SpawnerContext, id string) (err error) {
 	return nil
 }
 
-// props are the props of this incarnation; init is called once its name is registered.
-func (c *child) props(init func(actor.Context)) *actor.Props {
-	produce := func() actor.Actor { return c }
+// props are the props of this incarnation: the plain ones, or those of its spec between ours.
+func (c *child) props(plain *actor.Props) *actor.Props {
 	if len(c.spec.Props) == 0 {
-		return actor.PropsFromProducer(produce)
+		return plain
 	}
 	c.outer = true
-	return actor.PropsFromProducer(produce).
+	init := func(actor.Context) { c.registered = true }
+	return new(actor.Props).
 		Configure(actor.WithOnInit(init), actor.WithReceiverMiddleware(c.middleware), actor.WithContextDecorator(c.protect)).
 		Configure(c.spec.Props...).
-		Configure(actor.WithContextDecorator(c.decorate), actor.WithProducer(produce), actor.WithDispatcher(dispatcher))
+		Configure(actor.WithContextDecorator(c.decorate)).
+		Configure(producing(func() *child { return c })...)
+}
+
+// producing are the props that every child has: they make the child that next gives.
+func producing(next func() *child) []actor.PropsOption {
+	return []actor.PropsOption{
+		actor.WithProducer(func() actor.Actor { return next() }),
+		actor.WithMailbox(func() actor.Mailbox { return &next().mailbox }),
+		actor.WithDispatcher(dispatcher),
+	}
 }
 
 // make is the user's actor, or a supervisor.
@@ -160,12 +172,10 @@ func (c *child) failed() bool {
 	return c.reason != nil
 }
 
-// stop tells the actor to stop. Called by the parent.
-func (c *child) stop(at actor.Context) {
+// stop tells the actor to stop. Called by the parent, and only when the actor was spawned.
+func (c *child) stop() {
 	c.told.Store(true)
-	if c.pid != nil {
-		at.Stop(c.pid)
-	}
+	c.quit()
 }
 
 // arm signals the child as overdue after this time. Called by the parent.
@@ -181,11 +191,13 @@ func (c *child) disarm() {
 	}
 }
 
-// quit makes the actor stop. An abandoned one no longer owns its PID and is told already.
-func (c *child) quit(ctx actor.Context) {
-	process, ok := ctx.ActorSystem().ProcessRegistry.GetLocal(ctx.Self().GetId())
-	if ok && c.stage.Load() != cut { // not cut even now: what was found is this incarnation
-		process.Stop(ctx.Self())
+// quit makes the actor stop.
+func (c *child) quit() { c.post(&actor.Stop{}) }
+
+// post sends this incarnation a system message, which none with the same name can get.
+func (c *child) post(msg any) {
+	if c.stage.Load() != ended {
+		c.mailbox.inner.PostSystemMessage(msg)
 	}
 }
 

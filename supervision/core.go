@@ -45,7 +45,8 @@ type core struct {
 	reason   error    // why it ends
 	lost     []string // ids of children abandoned while stopping
 
-	out []action
+	silent bool // nobody takes the events
+	out    []action
 }
 
 // newCore is the supervisor with this id; nothing runs yet.
@@ -58,8 +59,9 @@ func newCore(id string, spec Spec) *core {
 		limit:    limit{intensity: spec.Intensity, period: spec.Period},
 		names:    make(map[string]*kid, len(spec.Children)),
 	}
-	for _, child := range spec.Children {
-		k := c.add(child)
+	children := slices.Clone(spec.Children)
+	for i := range children {
+		k := c.add(&children[i])
 		k.ordered = true
 		c.static = append(c.static, k)
 	}
@@ -77,12 +79,12 @@ func (c *core) kidReady(k *kid) {
 	k.phase, k.ready, k.ordered = running, true, false
 	if k.begun {
 		k.restarts++
-		c.emit(ChildRestarted{Supervisor: c.id, Child: k.spec.Name, Restarts: k.restarts})
+		emit(c, ChildRestarted{Supervisor: c.id, Child: k.spec.Name, Restarts: k.restarts})
 	} else {
 		k.begun = true
-		c.emit(ChildStarted{Supervisor: c.id, Child: k.spec.Name})
+		emit(c, ChildStarted{Supervisor: c.id, Child: k.spec.Name})
 	}
-	c.reply(&k.starters, k, nil)
+	c.started(k, nil)
 	c.advance()
 }
 
@@ -95,10 +97,10 @@ func (c *core) kidLeaving(k *kid) {
 	switch {
 	case c.killed:
 		c.arm(k, 0)
-	case k.spec.Shutdown == Brutal:
+	case k.shutdown == Brutal:
 		c.arm(k, DefaultShutdown)
-	case k.spec.Shutdown != Infinity:
-		c.arm(k, k.spec.Shutdown)
+	case k.shutdown != Infinity:
+		c.arm(k, k.shutdown)
 	}
 }
 
@@ -114,7 +116,7 @@ func (c *core) kidDown(now time.Time, k *kid, reason error, lost []string) {
 	k.phase = idle
 	k.lost = append(k.lost, lost...)
 	c.do(action{do: doDisarm, kid: k})
-	c.emit(ChildExited{Supervisor: c.id, Child: k.spec.Name, Reason: reason, Asked: asked, Ready: k.ready})
+	emit(c, ChildExited{Supervisor: c.id, Child: k.spec.Name, Reason: reason, Asked: asked, Ready: k.ready})
 	c.ungroup(k)
 	c.settle(now, k, reason)
 	c.advance()
@@ -129,7 +131,7 @@ func (c *core) kidOverdue(now time.Time, k *kid, reason error) {
 		c.do(action{do: doKill, kid: k})
 		return
 	}
-	c.emit(ChildAbandoned{Supervisor: c.id, Child: k.spec.Name, Waited: k.bound})
+	emit(c, ChildAbandoned{Supervisor: c.id, Child: k.spec.Name, Waited: k.bound})
 	if k.phase == stopping {
 		reason = ErrAbandoned
 	}
@@ -137,18 +139,18 @@ func (c *core) kidOverdue(now time.Time, k *kid, reason error) {
 }
 
 // startChild adds a dynamic child.
-func (c *core) startChild(spec ChildSpec, t token) {
+func (c *core) startChild(spec *ChildSpec, r *request) {
 	switch {
 	case c.stopping:
-		c.answer(t, nil, ErrStopping)
+		c.answer(r, nil, ErrStopping)
 		return
 	case c.names[spec.Name] != nil:
-		c.answer(t, nil, ErrChildExists)
+		c.answer(r, nil, ErrChildExists)
 		return
 	}
 	ordered := c.busy()
 	k := c.add(spec)
-	k.dynamic, k.starters = true, []token{t}
+	k.dynamic, k.starter = true, r
 	if ordered {
 		c.queue(k)
 		return
@@ -157,13 +159,13 @@ func (c *core) startChild(spec ChildSpec, t token) {
 }
 
 // stopChild stops a child and takes it out of the table.
-func (c *core) stopChild(name string, t token) {
+func (c *core) stopChild(name string, r *request) {
 	k := c.names[name]
 	if k == nil {
-		c.answer(t, nil, ErrUnknownChild)
+		c.answer(r, nil, ErrUnknownChild)
 		return
 	}
-	k.stoppers = append(k.stoppers, t)
+	k.stoppers = append(k.stoppers, r)
 	k.want = gone
 	if k.phase == idle {
 		c.remove(k, ErrShutdown)
@@ -181,9 +183,6 @@ func (c *core) shutdown(reason error) {
 	c.stopping, c.reason = true, reason
 	c.do(action{do: doLeave, reason: reason})
 	c.stopDynamic()
-	for _, k := range c.static {
-		c.reply(&k.starters, k, ErrStopping)
-	}
 	c.advance()
 }
 
@@ -220,9 +219,9 @@ func (c *core) dynamics() []*kid {
 }
 
 // add enters a child into the table.
-func (c *core) add(spec ChildSpec) *kid {
+func (c *core) add(spec *ChildSpec) *kid {
 	c.seq++
-	k := &kid{spec: spec.withDefaults(), seq: c.seq}
+	k := &kid{spec: spec, shutdown: spec.shutdown(), seq: c.seq}
 	c.names[spec.Name] = k
 	return k
 }
@@ -235,24 +234,35 @@ func (c *core) remove(k *kid, err error) {
 	if !k.dynamic {
 		c.static = slices.DeleteFunc(c.static, func(other *kid) bool { return other == k })
 	}
-	c.reply(&k.starters, k, err)
-	c.reply(&k.stoppers, k, abandoned(k.lost))
+	c.started(k, err)
+	c.stopped(k)
 }
 
 func (c *core) do(a action) { c.out = append(c.out, a) }
 
-func (c *core) emit(e Event) { c.do(action{do: doEmit, event: e}) }
-
-// reply answers all requests in the list.
-func (c *core) reply(list *[]token, k *kid, err error) {
-	for _, t := range *list {
-		c.answer(t, k, err)
+// emit publishes an event. It is generic so that one that nobody takes costs nothing.
+func emit[E Event](c *core, e E) {
+	if !c.silent {
+		c.do(action{do: doEmit, event: e})
 	}
-	*list = nil
 }
 
-func (c *core) answer(t token, k *kid, err error) {
-	if t != 0 {
-		c.do(action{do: doReply, token: t, kid: k, reason: err})
+// started answers who waits for the kid's start.
+func (c *core) started(k *kid, err error) {
+	c.answer(k.starter, k, err)
+	k.starter = nil
+}
+
+// stopped answers who waits for the kid's end.
+func (c *core) stopped(k *kid) {
+	for _, r := range k.stoppers {
+		c.answer(r, k, abandoned(k.lost))
+	}
+	k.stoppers = nil
+}
+
+func (c *core) answer(r *request, k *kid, err error) {
+	if r != nil {
+		c.do(action{do: doReply, asked: r, kid: k, reason: err})
 	}
 }

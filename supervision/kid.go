@@ -28,12 +28,9 @@ const (
 	gone              // leaves the table once it is idle
 )
 
-// A token names a request that waits for an answer. Zero is none.
-type token uint64
-
 // A kid is a child's entry in its supervisor's table.
 type kid struct {
-	spec    ChildSpec
+	spec    *ChildSpec // as given
 	dynamic bool
 	seq     uint64 // order of entry
 	phase   phase
@@ -44,10 +41,11 @@ type kid struct {
 	ordered  bool // waits for its turn in a start of several children
 	grouped  bool // goes down with others, and they wait for it
 	restarts int
+	shutdown time.Duration // of the spec, with its default
 	bound    time.Duration // of its end, as last armed
 
-	starters []token // wait until it is ready
-	stoppers []token // wait until it is gone
+	starter  *request   // waits until it is ready
+	stoppers []*request // wait until it is gone
 	lost     []string
 
 	run *child // the shell's, nil while idle

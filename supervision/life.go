@@ -12,13 +12,30 @@ var (
 	_ actor.SupervisorStrategy = (*child)(nil)
 )
 
-// Receive is all that Proto.Actor has for the actor.
+// Receive is all that Proto.Actor has for the actor. It is on the stack of each callback, new for most of them,
+// so there are few frames below it.
 func (c *child) Receive(ctx actor.Context) {
 	if c.outer {
 		c.deliver(ctx)
 		return
 	}
-	c.around(ctx, ctx.Message(), func() { c.deliver(ctx) })
+	msg := ctx.Message()
+	if c.before(msg) {
+		c.guarded(ctx)
+	}
+	c.after(ctx, msg)
+}
+
+// guarded is guard for deliver.
+func (c *child) guarded(ctx actor.Context) {
+	returned := false
+	defer func() {
+		if !returned {
+			c.broke(ctx, recover())
+		}
+	}()
+	c.deliver(ctx)
+	returned = true
 }
 
 // middleware is the outermost receiver middleware: a panic in the user's middleware is the actor's.
@@ -28,7 +45,10 @@ func (c *child) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 		if !ok {
 			panic("supervision: Proto.Actor gave middleware a context that is not the actor's")
 		}
-		c.around(ctx, env.Message, func() { next(rc, env) })
+		if c.before(env.Message) {
+			c.guard(ctx, func() { next(rc, env) })
+		}
+		c.after(ctx, env.Message)
 	}
 }
 
@@ -63,17 +83,8 @@ func (c *child) deliver(ctx actor.Context) {
 	c.user.Receive(ctx)
 }
 
-// around follows the actor's life while next handles msg.
-func (c *child) around(ctx actor.Context, msg any, next func()) {
-	farewell := c.before(msg)
-	if farewell || !c.broken {
-		c.guard(ctx, next)
-	}
-	c.after(ctx, msg)
-}
-
-// before notes what msg means and tells whether it is one of the two last that a crashed actor still sees.
-func (c *child) before(msg any) (farewell bool) {
+// before notes what msg means and tells whether the actor is to see it: a crashed one sees only its last two.
+func (c *child) before(msg any) bool {
 	switch msg.(type) {
 	case *actor.Stopping:
 		c.stopping = true
@@ -85,35 +96,37 @@ func (c *child) before(msg any) (farewell bool) {
 		c.stage.CompareAndSwap(ending, unnamed)
 		return true
 	}
-	return false
+	return !c.broken
 }
 
 // guard runs next and makes a panic in it the actor's crash.
 func (c *child) guard(ctx actor.Context, next func()) {
 	returned := false
 	defer func() {
-		if returned {
-			return
+		if !returned {
+			c.broke(ctx, recover())
 		}
-		v := recover()
-		if v == nil { // runtime.Goexit: the goroutine ends, and with it the mailbox
-			c.leave(&PanicError{Value: "runtime.Goexit in a callback"})
-			c.parent.signal(c, isWedged)
-			return
-		}
-		c.crash(ctx, &PanicError{Value: v, Stack: debug.Stack()})
 	}()
 	next()
 	returned = true
 }
 
+// broke makes a recovered panic the actor's crash.
+func (c *child) broke(ctx actor.Context, v any) {
+	if v == nil { // runtime.Goexit: the goroutine ends, and with it the mailbox
+		c.leave(&PanicError{Value: "runtime.Goexit in a callback"})
+		c.farewell(ctx)
+		c.parent.signal(c, hasVanished)
+		return
+	}
+	c.crash(&PanicError{Value: v, Stack: debug.Stack()})
+}
+
 // crash makes the actor end for this reason.
-func (c *child) crash(ctx actor.Context, reason error) {
+func (c *child) crash(reason error) {
 	c.broken = true
 	c.leave(reason)
-	if !c.stopping {
-		c.quit(ctx)
-	}
+	c.quit()
 }
 
 // after draws the consequences once msg was handled.
@@ -121,15 +134,21 @@ func (c *child) after(ctx actor.Context, msg any) {
 	switch msg.(type) {
 	case *actor.Started:
 		if c.broken {
-			c.quit(ctx)
+			c.quit()
 		}
 		if c.spec.Ready == AtOnce && c.spec.Supervisor == nil && !c.failed() {
 			c.announce()
 		}
-	case *actor.Restarting:
+	case *actor.Restarting: // only its supervisor makes a next incarnation
 		c.broken = true
 		c.leave(errRestarted)
-		c.quit(ctx)
+		if c.spec.Supervisor != nil {
+			c.quit() // it has a child to Proto.Actor: a restart waits for that
+			return
+		}
+		c.farewell(ctx)
+		c.parent.signal(c, hasVanished)
+		runtime.Goexit()
 	case *actor.Stopping:
 		c.descend(ctx)
 		if c.stage.Load() == cut {
@@ -155,14 +174,24 @@ func (c *child) descend(ctx actor.Context) {
 	}
 }
 
-// vanish ends an abandoned actor's goroutine when the callback that it hung in returns: the actor sees its
-// Stopped, its own children are told to stop, and Proto.Actor never gets to end it.
+// vanish ends an abandoned actor's goroutine when the callback that it hung in returns: Proto.Actor never gets to
+// end it.
 func (c *child) vanish(ctx actor.Context) {
+	c.farewell(ctx)
+	runtime.Goexit()
+}
+
+// farewell is the end of an actor that Proto.Actor does not end: its own children are told to stop, and it sees
+// its Stopped.
+func (c *child) farewell(ctx actor.Context) {
+	if c.gone {
+		return
+	}
+	c.gone, c.stopping = true, true
 	for _, pid := range ctx.Children() {
 		ctx.Stop(pid)
 	}
 	if c.user != nil {
 		c.guard(ctx, func() { c.user.Receive(farewell{ctx}) })
 	}
-	runtime.Goexit()
 }

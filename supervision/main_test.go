@@ -14,7 +14,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen.
-const patience = 30 * time.Second
+const patience = 2 * time.Minute
 
 // throttle is the time that a goroutine of Proto.Actor's stays after a dead letter.
 const throttle = time.Millisecond

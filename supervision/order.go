@@ -10,8 +10,8 @@ func (c *core) settle(now time.Time, k *kid, reason error) {
 	switch {
 	case c.stopping:
 		c.lost = append(c.lost, k.lost...)
-		c.reply(&k.starters, k, ErrStopping)
-		c.reply(&k.stoppers, k, abandoned(k.lost))
+		c.started(k, ErrStopping)
+		c.stopped(k)
 		k.lost = nil
 		return
 	case k.want == gone:
@@ -69,7 +69,7 @@ func (c *core) significant() bool {
 // supervisor when that would be once too often.
 func (c *core) restart(now time.Time, k *kid, reason error) {
 	if !c.limit.allow(now) {
-		c.emit(IntensityReached{
+		emit(c, IntensityReached{
 			Supervisor: c.id, Child: k.spec.Name,
 			Intensity: c.limit.intensity, Period: c.limit.period, Reason: reason,
 		})
@@ -109,7 +109,7 @@ func (c *core) recycle(k *kid) {
 func (c *core) stopDynamic() {
 	for _, k := range c.dynamics() {
 		if c.stopping {
-			c.reply(&k.starters, k, ErrStopping)
+			c.started(k, ErrStopping)
 		} else if k.want == up {
 			k.want = cycle
 		}
@@ -197,7 +197,7 @@ func (c *core) ascend() {
 	}
 	if !c.up {
 		c.up = true
-		c.emit(SupervisorStarted{Supervisor: c.id})
+		emit(c, SupervisorStarted{Supervisor: c.id})
 		c.do(action{do: doReady})
 	}
 }
@@ -233,19 +233,16 @@ func (c *core) spawn(k *kid) {
 
 // stop tells a kid to stop, and bounds the time that it takes.
 func (c *core) stop(k *kid) {
-	k.phase = stopping
-	c.do(action{do: doStop, kid: k})
-	if allowed := c.allowed(k); allowed != Infinity {
-		c.arm(k, allowed)
-	}
+	k.phase, k.bound = stopping, c.allowed(k)
+	c.do(action{do: doStop, kid: k, after: k.bound})
 }
 
 // allowed is the time that a kid has to stop.
 func (c *core) allowed(k *kid) time.Duration {
-	if c.killed || k.spec.Shutdown == Brutal {
+	if c.killed || k.shutdown == Brutal {
 		return 0
 	}
-	return k.spec.Shutdown
+	return k.shutdown
 }
 
 // arm bounds the end of a kid, by zero to cut it off now.
@@ -258,7 +255,7 @@ func (c *core) arm(k *kid, after time.Duration) {
 func (c *core) finish() {
 	if !c.finished {
 		c.finished = true
-		c.emit(SupervisorStopped{Supervisor: c.id, Reason: c.reason, Abandoned: c.lost})
+		emit(c, SupervisorStopped{Supervisor: c.id, Reason: c.reason, Abandoned: c.lost})
 		c.do(action{do: doFinish})
 	}
 }

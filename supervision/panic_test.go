@@ -146,23 +146,26 @@ func (escalating) HandleFailure(
 	sv.EscalateFailure(reason, msg)
 }
 
+// brokenMailbox panics once the actor's name is registered.
+type brokenMailbox struct{ actor.Mailbox }
+
 // TestPanicInAStartIsAFailedStart: the same before a child is ready.
 func TestPanicInAStartIsAFailedStart(t *testing.T) {
 	var notOne actor.PropsOption
 	boom := func(actor.Context) { panic(errFenced) }
 	for name, spec := range map[string]ChildSpec{
-		"New":         {New: func() actor.Actor { panic(errFenced) }},
-		"New is nil":  {New: func() actor.Actor { return nil }},
-		"Started":     {New: newPanicky(panicOn[*actor.Started])},
-		"failure":     {New: newPanicky(func(c actor.Context) { Fail(c, errFenced) })},
-		"exit":        {New: newPanicky(func(c actor.Context) { Exit(c, errFenced) })},
-		"manual exit": {Ready: Manual, New: newPanicky(func(c actor.Context) { Exit(c, nil) })},
-		"manual stop": {Ready: Manual, New: newPanicky(func(c actor.Context) { c.Stop(c.Self()) })},
-		"nested":      {Supervisor: &Spec{Children: []ChildSpec{{Name: "x", New: newPanicky(panicOn[*actor.Started])}}}},
-		"OnInit":      {New: newObedient, Props: []actor.PropsOption{actor.WithOnInit(boom)}},
-		"mailbox": {New: newObedient, Props: []actor.PropsOption{
-			actor.WithMailbox(func() actor.Mailbox { panic(errFenced) }),
-		}},
+		"New":            {New: func() actor.Actor { panic(errFenced) }},
+		"New is nil":     {New: func() actor.Actor { return nil }},
+		"Started":        {New: newPanicky(panicOn[*actor.Started])},
+		"failure":        {New: newPanicky(func(c actor.Context) { Fail(c, errFenced) })},
+		"exit":           {New: newPanicky(func(c actor.Context) { Exit(c, errFenced) })},
+		"manual exit":    {Ready: Manual, New: newPanicky(func(c actor.Context) { Exit(c, nil) })},
+		"manual stop":    {Ready: Manual, New: newPanicky(func(c actor.Context) { c.Stop(c.Self()) })},
+		"nested":         {Supervisor: &Spec{Children: []ChildSpec{{Name: "x", New: newPanicky(panicOn[*actor.Started])}}}},
+		"OnInit":         {New: newObedient, Props: []actor.PropsOption{actor.WithOnInit(boom)}},
+		"mailbox":        {New: newObedient, Mailbox: func() actor.Mailbox { panic(errFenced) }},
+		"mailbox is nil": {New: newObedient, Mailbox: func() actor.Mailbox { return nil }},
+		"broken mailbox": {New: newObedient, Mailbox: func() actor.Mailbox { return brokenMailbox{} }},
 		"decorator": {New: newObedient, Shutdown: time.Millisecond, Props: []actor.PropsOption{
 			actor.WithContextDecorator(func(actor.ContextDecoratorFunc) actor.ContextDecoratorFunc {
 				return func(actor.Context) actor.Context { panic(errFenced) }

@@ -58,7 +58,7 @@ func ask[T any](ctx context.Context, r Ref, msg any) (answer T, err error) {
 	if !ok {
 		return answer, ErrStopping
 	}
-	box := make(mailbox, 1)
+	box := make(letterbox, 1)
 	self, _ := registry.Add(box, "supervision"+registry.NextId())
 	defer registry.Remove(self)
 
@@ -76,19 +76,19 @@ func ask[T any](ctx context.Context, r Ref, msg any) (answer T, err error) {
 	}
 }
 
-// A mailbox is the process that takes one answer: what comes first, the supervisor's or its Terminated.
-type mailbox chan any
+// A letterbox is the process that takes one answer: what comes first, the supervisor's or its Terminated.
+type letterbox chan any
 
 // SendUserMessage takes the answer.
-func (m mailbox) SendUserMessage(_ *actor.PID, msg any) { m.put(actor.UnwrapEnvelopeMessage(msg)) }
+func (m letterbox) SendUserMessage(_ *actor.PID, msg any) { m.put(actor.UnwrapEnvelopeMessage(msg)) }
 
 // SendSystemMessage takes the supervisor's Terminated.
-func (m mailbox) SendSystemMessage(_ *actor.PID, msg any) { m.put(msg) }
+func (m letterbox) SendSystemMessage(_ *actor.PID, msg any) { m.put(msg) }
 
 // Stop has no effect.
-func (mailbox) Stop(*actor.PID) {}
+func (letterbox) Stop(*actor.PID) {}
 
-func (m mailbox) put(msg any) {
+func (m letterbox) put(msg any) {
 	select {
 	case m <- msg:
 	default:

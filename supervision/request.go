@@ -75,7 +75,7 @@ type Child struct {
 	Dynamic bool
 }
 
-// A request waits for its answer.
+// A request waits for its answer. The core only passes it on.
 type request struct {
 	from *actor.PID
 	name string
@@ -84,13 +84,11 @@ type request struct {
 }
 
 // ask notes a request and who waits for its answer.
-func (s *supervisor) ask(ctx actor.Context, name string, tag any, stop bool) token {
+func (s *supervisor) ask(ctx actor.Context, name string, tag any, stop bool) *request {
 	if ctx.Sender() == nil {
-		return 0
+		return nil
 	}
-	s.token++
-	s.requests[s.token] = request{from: ctx.Sender(), name: name, tag: tag, stop: stop}
-	return s.token
+	return &request{from: ctx.Sender(), name: name, tag: tag, stop: stop}
 }
 
 // startChild checks the spec and hands it to the core.
@@ -99,20 +97,19 @@ func (s *supervisor) startChild(ctx actor.Context, msg *StartChild) {
 		s.respond(ctx.Sender(), &StartChildResult{Name: msg.Spec.Name, Tag: msg.Tag, Err: err})
 		return
 	}
-	s.core.startChild(msg.Spec, s.ask(ctx, msg.Spec.Name, msg.Tag, false))
+	s.core.startChild(&msg.Spec, s.ask(ctx, msg.Spec.Name, msg.Tag, false))
 }
 
 // reply answers the request that the action names.
 func (s *supervisor) reply(a action) {
-	r := s.requests[a.token]
-	delete(s.requests, a.token)
+	r := a.asked
 	if r.stop {
 		s.respond(r.from, &StopChildResult{Name: r.name, Tag: r.tag, Err: a.reason})
 		return
 	}
 	result := &StartChildResult{Name: r.name, Tag: r.tag, Err: a.reason}
 	if a.reason == nil {
-		result.PID = PID(s.self, r.name)
+		result.PID = a.kid.run.pid
 	}
 	s.respond(r.from, result)
 }

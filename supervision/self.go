@@ -34,7 +34,7 @@ func Exit(ctx actor.Context, reason error) {
 		return
 	}
 	c.leave(reason)
-	c.quit(ctx)
+	c.quit()
 }
 
 // Context ends, with the reason as its cause, when the calling actor has ended, and with [ErrAbandoned] when

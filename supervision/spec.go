@@ -1,6 +1,7 @@
 package supervision
 
 import (
+	"fmt"
 	"math"
 	"time"
 
@@ -127,10 +128,15 @@ type ChildSpec struct {
 	// Supervisor makes the child a supervisor, ready once its children are.
 	Supervisor *Spec
 
-	// Props are applied to the actor's props: middleware, decorators, a mailbox. The producer, dispatcher,
-	// spawner, guardian and supervision strategy are this package's and cannot be set; an actor that
-	// supervises actors of its own implements [actor.SupervisorStrategy]. Not for supervisors.
+	// Props are applied to the actor's props: middleware, decorators, functions to be called at its spawn. The
+	// producer, mailbox, dispatcher, spawner, guardian and supervision strategy are this package's and cannot
+	// be set; an actor that supervises actors of its own implements [actor.SupervisorStrategy]. Not for
+	// supervisors.
 	Props []actor.PropsOption
+
+	// Mailbox makes the actor's mailbox. Default: [actor.Unbounded]. Proto.Actor's bounded ones make their senders
+	// spin. Not for supervisors.
+	Mailbox actor.MailboxProducer
 
 	// Restart says when the child is started again. Default: [Permanent].
 	Restart Restart
@@ -160,15 +166,30 @@ func (s Spec) withDefaults() Spec {
 	return s
 }
 
-// withDefaults is the spec with its zero values replaced.
-func (s ChildSpec) withDefaults() ChildSpec {
-	if s.Shutdown == 0 && s.Supervisor != nil {
-		s.Shutdown = Infinity
+// mailbox is a new mailbox for the child.
+func (s *ChildSpec) mailbox() actor.Mailbox {
+	if s.Mailbox == nil {
+		return unbounded()
 	}
-	if s.Shutdown == 0 {
-		s.Shutdown = DefaultShutdown
+	m := s.Mailbox()
+	if m == nil {
+		panic(fmt.Errorf("%w: Mailbox of child %q returned nil", ErrSpec, s.Name))
 	}
-	return s
+	return m
+}
+
+var unbounded = actor.Unbounded()
+
+// shutdown is the time that the child has to stop, with its default.
+func (s *ChildSpec) shutdown() time.Duration {
+	switch {
+	case s.Shutdown != 0:
+		return s.Shutdown
+	case s.Supervisor != nil:
+		return Infinity
+	default:
+		return DefaultShutdown
+	}
 }
 
 // nameOf is the name of a constant that counts from zero.

@@ -36,12 +36,11 @@ type world struct {
 	log   []string
 	err   error
 
-	live      map[*kid]*life
-	answers   map[token]func(error) bool // what must be answered, and whether the answer is right
-	nextToken token
-	ready     bool
-	left      error
-	finished  bool
+	live     map[*kid]*life
+	answers  map[*request]func(error) bool // what must be answered, and whether the answer is right
+	ready    bool
+	left     error
+	finished bool
 }
 
 // A life is a child that runs.
@@ -50,7 +49,7 @@ type life struct{ ready, leaving, told, timed, killed bool }
 func newWorld(seed uint64) *world {
 	w := &world{
 		rand: rand.New(rand.NewPCG(seed, 0)), now: time.Unix(0, 0),
-		live: make(map[*kid]*life), answers: make(map[token]func(error) bool),
+		live: make(map[*kid]*life), answers: make(map[*request]func(error) bool),
 	}
 	spec := Spec{
 		Strategy:     Strategy(w.rand.IntN(3)),
@@ -223,7 +222,7 @@ func (w *world) startChild() {
 	w.note("start %s", name)
 	spec := w.child(name, w.core.auto)
 	want := w.model.startChild(spec)
-	w.core.startChild(spec, w.ask(func(err error) bool { return want == nil || errors.Is(err, want) }))
+	w.core.startChild(&spec, w.ask(func(err error) bool { return want == nil || errors.Is(err, want) }))
 	w.obey()
 }
 
@@ -250,10 +249,10 @@ func (w *world) end() {
 	w.obey()
 }
 
-func (w *world) ask(right func(error) bool) token {
-	w.nextToken++
-	w.answers[w.nextToken] = right
-	return w.nextToken
+func (w *world) ask(right func(error) bool) *request {
+	r := new(request)
+	w.answers[r] = right
+	return r
 }
 
 // calm lets all that the core waits for happen.

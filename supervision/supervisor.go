@@ -23,27 +23,26 @@ type supervisor struct {
 	run    *child // itself, as its parent's child
 	events func(Event)
 
-	core    *core
-	ctx     actor.Context
-	self    *actor.PID
-	process actor.Process // its own, for what children and timers tell it
-
-	requests map[token]request
-	token    token
+	core  *core
+	props *actor.Props // of all children that have none of their own
+	next  *child       // what these props produce: the child that is being spawned
+	ctx   actor.Context
+	self  *actor.PID
 }
 
 // A signal is a child's word to its supervisor. It travels as the reason of a Failure, which is a system
 // message.
 type signal struct {
-	from *child
-	what signalKind
+	from     *child
+	what     signalKind
+	envelope actor.Failure
 }
 
 // A killOrder tells a nested supervisor to end without waiting for its children.
 type killOrder struct{}
 
 func newSupervisor(spec Spec, run *child) *supervisor {
-	s := &supervisor{spec: spec, run: run, events: spec.Events, requests: make(map[token]request)}
+	s := &supervisor{spec: spec, run: run, events: spec.Events}
 	if s.events == nil {
 		s.events = run.parent.inherited()
 	}
@@ -52,10 +51,10 @@ func newSupervisor(spec Spec, run *child) *supervisor {
 
 func (s *supervisor) inherited() func(Event) { return s.events }
 
-func (s *supervisor) signal(from *child, what signalKind) { s.post(&signal{from: from, what: what}) }
-
-func (s *supervisor) post(word any) {
-	s.process.SendSystemMessage(s.self, &actor.Failure{Reason: word})
+func (s *supervisor) signal(from *child, what signalKind) {
+	word := &signal{from: from, what: what}
+	word.envelope.Reason = word
+	s.run.post(&word.envelope)
 }
 
 // Receive handles the supervisor's own life and the requests.
@@ -98,8 +97,9 @@ func (s *supervisor) HandleFailure(
 func (s *supervisor) begin(ctx actor.Context) {
 	self := ctx.Self()
 	s.ctx, s.self = ctx, self
-	s.process, _ = ctx.ActorSystem().ProcessRegistry.GetLocal(self.GetId())
 	s.core = newCore(self.GetId(), s.spec)
+	s.core.silent = s.events == nil
+	s.props = new(actor.Props).Configure(producing(func() *child { return s.next })...)
 	latch := actor.PropsFromFunc(func(actor.Context) {}, actor.WithSpawnFunc(
 		func(*actor.ActorSystem, string, *actor.Props, actor.SpawnerContext) (*actor.PID, error) {
 			return self, nil
@@ -117,17 +117,17 @@ func (s *supervisor) hear(from *child, what signalKind) {
 		s.core.kidReady(from.kid)
 	case isLeaving:
 		s.core.kidLeaving(from.kid)
-	case isWedged:
-		s.core.kidLeaving(from.kid)
-		s.overdue(from)
 	case hasEnded:
 		s.core.kidDown(clock.Now(), from.kid, from.exitReason(), from.getLost())
+	case hasVanished:
+		from.abandon(s.ctx.ActorSystem())
+		s.core.kidDown(clock.Now(), from.kid, from.exitReason(), nil)
 	case isOverdue:
 		s.overdue(from)
 	}
 }
 
-// escalated treats a failure outside of what a child guards, such as a panic in a continuation, as its crash.
+// escalated treats a failure that an actor hands upwards, from one of its own children, as its crash.
 func (s *supervisor) escalated(who *actor.PID, reason any) {
 	name, _ := strings.CutPrefix(who.GetId(), s.core.id+"/")
 	k := s.core.names[name]
@@ -135,7 +135,7 @@ func (s *supervisor) escalated(who *actor.PID, reason any) {
 		return
 	}
 	k.run.leave(&PanicError{Value: reason})
-	s.ctx.Stop(who)
+	k.run.quit()
 	s.core.kidLeaving(k)
 }
 
@@ -162,16 +162,17 @@ func (s *supervisor) do(a action) {
 	case doSpawn:
 		s.spawn(a.kid)
 	case doStop:
-		a.kid.run.stop(s.ctx)
+		a.kid.run.stop()
+		s.arm(a.kid.run, a.after)
 	case doArm:
 		s.arm(a.kid.run, a.after)
 	case doDisarm:
 		a.kid.run.disarm()
 		a.kid.run = nil
 	case doKill:
-		s.kill(a.kid.run)
+		a.kid.run.post(&actor.Failure{Reason: killOrder{}}) // it never hangs itself
 	case doEmit:
-		s.emit(a.event)
+		s.publish(a.event)
 	case doReply:
 		s.reply(a)
 	case doReady:
@@ -180,42 +181,31 @@ func (s *supervisor) do(a action) {
 		Exit(s.ctx, a.reason)
 	case doFinish:
 		s.run.setLost(s.core.lost)
-		s.process.SendSystemMessage(s.self, &actor.Terminated{Who: s.self})
+		s.run.post(&actor.Terminated{Who: s.self})
 	}
 }
 
 // spawn starts a kid's next incarnation.
 func (s *supervisor) spawn(k *kid) {
-	k.run = &child{spec: &k.spec, parent: s, kid: k}
-	if err := k.run.spawn(s.ctx, id(s.core.id, k.spec.Name)); err != nil {
+	k.run = &child{spec: k.spec, parent: s, kid: k}
+	s.next = k.run
+	if err := k.run.spawn(s.ctx, id(s.core.id, k.spec.Name), s.props); err != nil {
 		s.core.kidDown(clock.Now(), k, err, nil)
 	}
 }
 
-// arm reports the child as overdue after this time, or right away.
+// arm reports the child as overdue after this time: right away for zero, never for Infinity.
 func (s *supervisor) arm(run *child, after time.Duration) {
-	if after <= 0 {
+	switch {
+	case after <= 0:
 		s.overdue(run)
-		return
-	}
-	run.arm(after)
-}
-
-// kill tells a nested supervisor to abandon its children; it never hangs itself.
-func (s *supervisor) kill(run *child) {
-	if run.pid == nil {
-		return
-	}
-	if process, ok := s.ctx.ActorSystem().ProcessRegistry.GetLocal(run.pid.GetId()); ok {
-		process.SendSystemMessage(run.pid, &actor.Failure{Reason: killOrder{}})
+	case after != Infinity:
+		run.arm(after)
 	}
 }
 
-// emit publishes an event. A panic in the user's function is logged and has no other effect.
-func (s *supervisor) emit(e Event) {
-	if s.events == nil {
-		return
-	}
+// publish gives an event to the user's function. A panic in it is logged and has no other effect.
+func (s *supervisor) publish(e Event) {
 	defer func() {
 		if v := recover(); v != nil {
 			s.ctx.Logger().Error("a supervisor's Events function panicked",

@@ -47,14 +47,14 @@ type player struct {
 	spec  Spec
 	core  *core
 	now   time.Time
-	asked map[token]string
+	asked map[*request]string
 	out   strings.Builder
 }
 
 // play repeats the inputs of a transcript, each followed by what the core does.
 func play(t *testing.T, text string) string {
 	t.Helper()
-	p := &player{t: t, now: time.Unix(0, 0), asked: make(map[token]string)}
+	p := &player{t: t, now: time.Unix(0, 0), asked: make(map[*request]string)}
 	for line := range strings.Lines(text) {
 		if strings.HasPrefix(line, "  ") {
 			continue
@@ -86,7 +86,8 @@ func (p *player) input(words []string) {
 		p.core = newCore("s", p.spec)
 		p.core.start()
 	case "start-child":
-		p.core.startChild(p.child(words[1:]), p.ask(words))
+		spec := p.child(words[1:])
+		p.core.startChild(&spec, p.ask(words))
 	case "stop-child":
 		p.core.stopChild(words[1], p.ask(words))
 	case "shutdown":
@@ -124,10 +125,10 @@ func (p *player) kid(words []string) {
 	}
 }
 
-func (p *player) ask(words []string) token {
-	t := token(len(p.asked) + 1)
-	p.asked[t] = words[0] + " " + words[1]
-	return t
+func (p *player) ask(words []string) *request {
+	r := &request{name: words[1]}
+	p.asked[r] = words[0] + " " + words[1]
+	return r
 }
 
 func (p *player) supervisor(words []string) Spec {
@@ -215,7 +216,10 @@ func (p *player) text(a action) string {
 	case doSpawn:
 		return "spawn " + a.kid.spec.Name
 	case doStop:
-		return "stop " + a.kid.spec.Name
+		if a.after == Infinity {
+			return "stop " + a.kid.spec.Name
+		}
+		return fmt.Sprintf("stop %s within %v", a.kid.spec.Name, a.after)
 	case doArm:
 		return fmt.Sprintf("timer %s %v", a.kid.spec.Name, a.after)
 	case doDisarm:
@@ -225,8 +229,8 @@ func (p *player) text(a action) string {
 	case doEmit:
 		return "event: " + a.event.String()
 	case doReply:
-		what := p.asked[a.token]
-		delete(p.asked, a.token)
+		what := p.asked[a.asked]
+		delete(p.asked, a.asked)
 		if a.reason == nil {
 			return "answer " + what + ": done"
 		}

@@ -33,7 +33,7 @@ func Start(ctx context.Context, system *actor.ActorSystem, spec Spec) (*Tree, er
 	}
 	t := &Tree{ready: make(chan struct{}), done: make(chan struct{})}
 	t.run = &child{spec: &ChildSpec{Name: name, Supervisor: &spec}, parent: t}
-	if err := t.run.spawn(system.Root, name); err != nil {
+	if err := t.run.spawn(system.Root, name, new(actor.Props).Configure(producing(func() *child { return t.run })...)); err != nil {
 		return nil, fmt.Errorf("start supervisor %q: %w", name, err)
 	}
 	t.Ref = At(system, t.run.pid)
@@ -100,6 +100,6 @@ func (t *Tree) signal(from *child, what signalKind) {
 	case hasEnded:
 		t.err = from.exitReason()
 		close(t.done)
-	case isLeaving, isWedged, isOverdue:
+	case isLeaving, hasVanished, isOverdue:
 	}
 }

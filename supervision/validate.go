@@ -33,7 +33,8 @@ func (s Spec) validate(name string) error {
 		return fail("Period %v is negative", s.Period)
 	}
 	seen := make(map[string]bool, len(s.Children))
-	for _, child := range s.Children {
+	for i := range s.Children {
+		child := &s.Children[i]
 		if err := child.validate(s.AutoShutdown); err != nil {
 			return fail("%w", err)
 		}
@@ -46,7 +47,7 @@ func (s Spec) validate(name string) error {
 }
 
 // check is validate for a child that is started by itself.
-func (s ChildSpec) check(auto AutoShutdown) error {
+func (s *ChildSpec) check(auto AutoShutdown) error {
 	if err := s.validate(auto); err != nil {
 		return fmt.Errorf("%w: %w", ErrSpec, err)
 	}
@@ -54,7 +55,7 @@ func (s ChildSpec) check(auto AutoShutdown) error {
 }
 
 // validate reports the first mistake of a child under a supervisor with this setting.
-func (s ChildSpec) validate(auto AutoShutdown) error {
+func (s *ChildSpec) validate(auto AutoShutdown) error {
 	fail := func(format string, args ...any) error {
 		return fmt.Errorf("child %q: "+format, append([]any{s.Name}, args...)...)
 	}
@@ -69,6 +70,8 @@ func (s ChildSpec) validate(auto AutoShutdown) error {
 		return fail("New and Supervisor are both set: set one")
 	case s.Supervisor != nil && len(s.Props) > 0:
 		return fail("Props are not for a supervisor")
+	case s.Supervisor != nil && s.Mailbox != nil:
+		return fail("Mailbox is not for a supervisor")
 	case s.Restart.String() == "invalid":
 		return fail("Restart %d is unknown: use Permanent, Transient or Temporary", s.Restart)
 	case s.Ready.String() == "invalid":

@@ -17,7 +17,7 @@ type view struct {
 // Stop stops the actor with this PID.
 func (v *view) Stop(pid *actor.PID) {
 	if v.own(pid) {
-		v.child.quit(v.Context)
+		v.child.quit()
 		return
 	}
 	v.Context.Stop(pid)

@@ -20,9 +20,12 @@ func (w *world) do(a action) {
 		w.maySpawn(a.kid)
 		w.live[a.kid] = &life{}
 	case doStop:
-		w.note("  stop %s", a.kid.spec.Name)
+		w.note("  stop %s within %v", a.kid.spec.Name, a.after)
 		w.mayStop(a.kid)
 		w.live[a.kid].told = true
+		if a.after != Infinity {
+			w.arm(a)
+		}
 	case doArm:
 		w.note("  timer %s %v", a.kid.spec.Name, a.after)
 		w.arm(a)
@@ -30,7 +33,7 @@ func (w *world) do(a action) {
 		w.note("  kill %s", a.kid.spec.Name)
 		w.live[a.kid].killed = true
 	case doReply:
-		w.note("  answer %d: %v", a.token, a.reason)
+		w.note("  answer: %v", a.reason)
 		w.reply(a)
 	case doReady:
 		if w.ready || w.left != nil {
@@ -105,12 +108,12 @@ func (w *world) mayStop(k *kid) {
 }
 
 func (w *world) reply(a action) {
-	right := w.answers[a.token]
+	right := w.answers[a.asked]
 	if right == nil {
 		w.fail("answer to nobody, or twice")
 		return
 	}
-	delete(w.answers, a.token)
+	delete(w.answers, a.asked)
 	if !right(a.reason) {
 		w.fail("wrong answer %v", a.reason)
 	}

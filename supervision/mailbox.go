@@ -1,0 +1,98 @@
+package supervision
+
+import (
+	"runtime/debug"
+	"sync"
+	"sync/atomic"
+
+	"github.com/asynkron/protoactor-go/actor"
+)
+
+var (
+	_ actor.Mailbox        = (*mailbox)(nil)
+	_ actor.MessageInvoker = (*mailbox)(nil)
+)
+
+// A mailbox is a child's, around the one that its spec asks for. Proto.Actor registers an actor's name before it
+// has set up its mailbox: what is sent to the name at that moment would come before Started or end the sender
+// with a panic. Here it waits until the mailbox is open. What the owner posts to inner reaches this incarnation
+// and no other, whoever has its name.
+type mailbox struct {
+	owner   *child
+	inner   actor.Mailbox
+	invoker actor.MessageInvoker
+
+	open  atomic.Bool
+	mu    sync.Mutex
+	early []posted // what came before it was open
+}
+
+// A posted message waits for the mailbox to open.
+type posted struct {
+	msg    any
+	system bool
+}
+
+// PostUserMessage queues a message.
+func (m *mailbox) PostUserMessage(msg any) {
+	if m.open.Load() || !m.wait(posted{msg: msg}) {
+		m.inner.PostUserMessage(msg)
+	}
+}
+
+// PostSystemMessage queues a message in front of all user messages.
+func (m *mailbox) PostSystemMessage(msg any) {
+	_, first := msg.(*actor.Started)
+	if first || m.open.Load() || !m.wait(posted{msg: msg, system: true}) {
+		m.inner.PostSystemMessage(msg)
+	}
+}
+
+// wait keeps a message until the mailbox opens and tells whether it does: it may have opened meanwhile.
+func (m *mailbox) wait(p posted) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.open.Load() {
+		return false
+	}
+	m.early = append(m.early, p)
+	return true
+}
+
+// RegisterHandlers sets the mailbox up.
+func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
+	m.owner.registered = true
+	m.invoker = invoker
+	m.inner.RegisterHandlers(m, dispatcher)
+}
+
+// Start opens the mailbox: Started is in it.
+func (m *mailbox) Start() {
+	m.inner.Start()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, p := range m.early {
+		if p.system {
+			m.inner.PostSystemMessage(p.msg)
+		} else {
+			m.inner.PostUserMessage(p.msg)
+		}
+	}
+	m.early = nil
+	m.open.Store(true)
+}
+
+// UserMessageCount is the number of queued messages.
+func (m *mailbox) UserMessageCount() int { return m.inner.UserMessageCount() }
+
+// InvokeSystemMessage passes a message to the actor's context.
+func (m *mailbox) InvokeSystemMessage(msg any) { m.invoker.InvokeSystemMessage(msg) }
+
+// InvokeUserMessage passes a message to the actor's context.
+func (m *mailbox) InvokeUserMessage(msg any) { m.invoker.InvokeUserMessage(msg) }
+
+// EscalateFailure makes a panic outside of the callbacks, such as in a continuation, the actor's crash.
+// Proto.Actor would suspend whoever has its name.
+func (m *mailbox) EscalateFailure(reason, _ any) {
+	m.owner.crash(&PanicError{Value: reason, Stack: debug.Stack()})
+}
