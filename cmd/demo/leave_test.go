@@ -87,10 +87,7 @@ func TestASecondSignalEndsANodeAtOnce(t *testing.T) {
 	defer c.Close()
 	require.NoError(t, server.Pause())
 	defer func() { _ = server.Continue() }()
-	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
-	defer cancel()
-	_, err := c.Add(ctx, "k", 1)
-	require.ErrorIs(t, err, client.ErrUnknown)
+	addUntilUnknown(t, c)
 
 	require.NoError(t, node.Signal(syscall.SIGTERM))
 	require.Eventually(t, func() bool { return strings.Contains(node.Output(), "leaving") }, patience, time.Millisecond)

@@ -16,29 +16,30 @@ const (
 	writeTimeout  = 60 * time.Second
 	idleTimeout   = 2 * time.Minute
 
-	// farewell is how long a leaving node waits for idle connections to ask once
-	// more and be told that they are closed.
+	// farewell is how long a leaving node waits after its last answer for idle
+	// connections to ask once more and be told that they are closed.
 	farewell = 250 * time.Millisecond
 
 	// lastWords bounds the answers that are being written, and bodies that are
 	// being read, when the node has left.
 	lastWords = 5 * time.Second
+
+	settlePoll = 5 * time.Millisecond
 )
 
-// server serves HTTP on one listener and knows how many connections are open.
+// server serves HTTP on one listener and knows its connections.
 type server struct {
 	http     *http.Server
 	listener net.Listener
 	loop     sync.WaitGroup
 
-	mu    sync.Mutex
-	conns int
-	none  chan struct{} // closed once no connection is open and none will be
-	shut  bool
+	mu       sync.Mutex
+	conns    map[net.Conn]http.ConnState // the open ones
+	answered time.Time                   // when a connection last ended a request
 }
 
 func serve(l net.Listener, handler http.Handler) *server {
-	s := &server{listener: l, none: make(chan struct{})}
+	s := &server{listener: l, conns: map[net.Conn]http.ConnState{}}
 	s.http = &http.Server{
 		Handler:           handler,
 		ReadHeaderTimeout: headerTimeout,
@@ -51,23 +52,29 @@ func serve(l net.Listener, handler http.Handler) *server {
 	return s
 }
 
-func (s *server) track(_ net.Conn, state http.ConnState) {
+func (s *server) track(conn net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		s.conns++
-	case http.StateClosed, http.StateHijacked:
-		s.conns--
-		s.settle()
+	if s.conns[conn] == http.StateActive {
+		s.answered = time.Now()
+	}
+	s.conns[conn] = state
+	if state == http.StateClosed || state == http.StateHijacked {
+		delete(s.conns, conn)
 	}
 }
 
-func (s *server) settle() {
-	if s.shut && s.conns == 0 {
-		s.shut = false
-		close(s.none)
+// settled says whether nobody is left who could expect an answer. It takes the
+// place of [http.Server.Shutdown], which drops requests that come in meanwhile.
+func (s *server) settled(now time.Time) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, state := range s.conns {
+		if state == http.StateActive {
+			return false
+		}
 	}
+	return len(s.conns) == 0 || now.Sub(s.answered) >= farewell
 }
 
 // refuse takes no new connections. The open ones go on.
@@ -76,22 +83,25 @@ func (s *server) refuse() {
 	s.loop.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.shut = true
-	s.settle()
+	s.answered = time.Now()
 }
 
-// close ends the server, with open connections after the farewell.
+// close ends the server after the last answers.
 func (s *server) close(ctx context.Context) {
-	timer := time.NewTimer(farewell)
-	defer timer.Stop()
-	select {
-	case <-s.none:
-	case <-timer.C:
-	}
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	if s.http.Shutdown(ctx) != nil {
-		_ = s.http.Close()
+	s.settle(ctx)
+	_ = s.http.Close() // closes sockets; there is nothing to do about a failure
+}
+
+func (s *server) settle(ctx context.Context) {
+	poll := time.NewTicker(settlePoll)
+	defer poll.Stop()
+	for !s.settled(time.Now()) {
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		}
 	}
-	s.loop.Wait()
 }
