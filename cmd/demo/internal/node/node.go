@@ -33,7 +33,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer meters.close(context.WithoutCancel(ctx))
-	cluster, err := slap.New(config(o, log.Logger, meters))
+	cluster, err := slap.New(config(o, log.Logger, meters)) //nolint:contextcheck // a cluster lives in a context of its own
 	if err != nil {
 		return err
 	}

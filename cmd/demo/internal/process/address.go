@@ -1,7 +1,6 @@
 package process
 
 import (
-	"context"
 	"errors"
 	"math/rand/v2"
 	"net"
@@ -14,7 +13,7 @@ import (
 func FreeAddress() (string, error) {
 	for range 100 {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(10000+rand.IntN(10000)))
-		listener, err := new(net.ListenConfig).Listen(context.Background(), "tcp", address)
+		listener, err := net.Listen("tcp", address) //nolint:noctx // binding does not wait
 		if err == nil {
 			return address, listener.Close()
 		}
