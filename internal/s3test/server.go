@@ -137,15 +137,25 @@ func (s *Server) Restart() error {
 }
 
 // Pause stops the server without ending it (SIGSTOP): connections are accepted
-// and nothing is answered.
-func (s *Server) Pause() error { return s.signal(syscall.SIGSTOP) }
-
-// Continue ends a [Server.Pause].
-func (s *Server) Continue() error { return s.signal(syscall.SIGCONT) }
-
-func (s *Server) signal(sig syscall.Signal) error {
+// and nothing is answered. It returns when the server has stopped.
+func (s *Server) Pause() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if err := s.signal(syscall.SIGSTOP); err != nil {
+		return err
+	}
+	return awaitStopped(s.proc.cmd.Process.Pid)
+}
+
+// Continue ends a [Server.Pause].
+func (s *Server) Continue() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.signal(syscall.SIGCONT)
+}
+
+// signal is called with the lock held.
+func (s *Server) signal(sig syscall.Signal) error {
 	if s.proc == nil {
 		return errors.New("the S3 test server is not running")
 	}
