@@ -6,7 +6,7 @@ TEST   ?= ./...
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs slatedb s3server clean
+.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs proto slatedb s3server clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -53,6 +53,16 @@ tidy: ## tidy both modules
 tidy-check:
 	$(GO) mod tidy -diff
 	cd tools && $(GO) mod tidy -diff
+
+PROTOS = $(wildcard messages/*.proto cmd/demo/demopb/*.proto)
+PROTOC_GEN_GO = .cache/bin/protoc-gen-go
+
+proto: ## generate the Go code of the protobuf messages
+	@test -x .cache/protoc/bin/python || python3 -m venv .cache/protoc
+	@.cache/protoc/bin/pip install -q grpcio-tools==1.85.1
+	$(GO) build -modfile=tools/go.mod -o $(PROTOC_GEN_GO) google.golang.org/protobuf/cmd/protoc-gen-go
+	.cache/protoc/bin/python -m grpc_tools.protoc -I. --plugin=protoc-gen-go=$(PROTOC_GEN_GO) \
+	  --go_out=. --go_opt=paths=source_relative $(PROTOS)
 
 docs: ## docs in step with the code
 	$(GO) run ./test/docs

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/cespare/xxhash/v2"
@@ -24,6 +25,8 @@ type Cluster struct {
 	ctx    context.Context // of the start; Stop cancels it
 	cancel context.CancelCauseFunc
 	done   chan struct{} // closed when nothing of the node runs any more
+
+	node atomic.Pointer[actors.Node] // nil until there is one to ask
 
 	mu      sync.Mutex // guards the state below; never held while waiting
 	started bool
@@ -53,6 +56,15 @@ func (e *StopError) Unwrap() error { return e.Cause }
 
 // State is where a shard is, as this node sees it.
 type State = actors.State
+
+// The states of a shard.
+const (
+	StateUnassigned = actors.StateUnassigned
+	StateOpening    = actors.StateOpening
+	StateRunning    = actors.StateRunning
+	StateClosing    = actors.StateClosing
+	StateRemote     = actors.StateRemote // another node owns it
+)
 
 // Assignment is what this node knows of one shard.
 type Assignment struct {
@@ -103,7 +115,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	defer cancel(nil)
 	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })() //nolint:contextcheck // Stop ends it
 
-	r, err := start(ctx, &c.config)
+	r, err := start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
 	if err != nil {
 		c.finish(err)
 		return err
@@ -192,6 +204,15 @@ func (c *Cluster) bounded(ctx context.Context) (context.Context, context.CancelF
 // Done is closed when the node has ended, by [Cluster.Stop] or by itself.
 func (c *Cluster) Done() <-chan struct{} { return c.done }
 
+func (c *Cluster) ended() bool {
+	select {
+	case <-c.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // Err is why the node ended: nil while it runs and after a clean stop.
 func (c *Cluster) Err() error {
 	c.mu.Lock()
@@ -206,10 +227,8 @@ const readyPoll = 5 * time.Millisecond
 // node sees it.
 func (c *Cluster) AwaitReady(ctx context.Context) error {
 	for !c.Ready() {
-		select {
-		case <-c.done:
+		if c.ended() {
 			return errors.Join(ErrNotRunning, c.Err())
-		default:
 		}
 		if err := clock.Sleep(ctx, readyPoll); err != nil {
 			return err
@@ -223,32 +242,26 @@ func (c *Cluster) AwaitReady(ctx context.Context) error {
 func (c *Cluster) Ready() bool {
 	assignments := c.Assignments()
 	return len(assignments) > 0 && !slices.ContainsFunc(assignments, func(a Assignment) bool {
-		return a.State != actors.StateRunning && a.State != actors.StateRemote
+		return a.State != StateRunning && a.State != StateRemote
 	})
 }
 
 // Assignments says where every shard is, as this node sees it; nil before the
 // start. It asks nobody.
 func (c *Cluster) Assignments() []Assignment {
-	r := c.running()
-	if r == nil {
+	node := c.node.Load()
+	if node == nil {
 		return nil
 	}
 	all := make([]Assignment, c.config.Shards)
 	for n := range all {
-		state, err := r.node.State(n)
+		state, err := node.State(n)
 		all[n] = Assignment{Shard: n, State: state, Err: err}
-		if all[n].State != actors.StateUnassigned {
+		if all[n].State != StateUnassigned {
 			all[n].Owner = c.config.Name
 		}
 	}
 	return all
-}
-
-func (c *Cluster) running() *run {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.run
 }
 
 // Name is this node's.
@@ -273,8 +286,8 @@ var retry = actors.Retry{Count: 3, Delay: 100 * time.Millisecond}
 // the child's own, or a [*RequestError] that says whether the request ran. What
 // was not executed because of a move is tried again while ctx lasts.
 func (c *Cluster) Ask(ctx context.Context, shard int, child string, request proto.Message) (proto.Message, error) {
-	r := c.running()
-	if r == nil {
+	node := c.node.Load()
+	if node == nil || c.ended() {
 		return nil, &RequestError{Shard: shard, Target: child, Kind: ErrNotRunning}
 	}
 	if request == nil {
@@ -285,7 +298,7 @@ func (c *Cluster) Ask(ctx context.Context, shard int, child string, request prot
 		ctx, cancel = context.WithTimeout(ctx, c.config.CallTimeout)
 		defer cancel()
 	}
-	answer, err := r.node.Ask(ctx, shard, child, request, retry)
+	answer, err := node.Ask(ctx, shard, child, request, retry)
 	if err != nil {
 		return nil, err
 	}

@@ -358,3 +358,29 @@ func TestSPEC4_AChildThatHangsInItsStopHoldsUpNobody(t *testing.T) {
 	close(child.release)
 	<-cluster.Done()
 }
+
+func TestP8_AClusterThatIsNotRunningSaysSo(t *testing.T) {
+	cluster, err := slap.New(slap.Config{Store: store.Memory(), Shards: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(when string) {
+		t.Helper()
+		if err := say(t.Context(), cluster, "a", "echo"); !errors.Is(err, slap.ErrNotExecuted) || !errors.Is(err, slap.ErrNotRunning) {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	ask("before the start")
+	if err := cluster.Start(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Start(t.Context()); err == nil {
+		t.Error("started twice")
+	}
+	stopCluster(t, cluster)
+	ask("after the stop")
+	stopCluster(t, cluster)
+	if err := cluster.Start(t.Context()); err == nil {
+		t.Error("started after the stop")
+	}
+}

@@ -17,7 +17,9 @@ type run struct {
 	release []func(context.Context) error
 }
 
-func start(ctx context.Context, c *Config) (r *run, err error) {
+// start builds a run. It calls made once there is a node to ask, before that has
+// started.
+func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err error) {
 	r = &run{}
 	defer func() {
 		if err != nil {
@@ -42,8 +44,11 @@ func start(ctx context.Context, c *Config) (r *run, err error) {
 	}
 	system := newSystem(c.Logger)
 	r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
-	r.node, err = actors.Start(ctx, system, config)
-	return r, err
+	if r.node, err = actors.New(system, config); err != nil {
+		return r, err
+	}
+	made(r.node)
+	return r, r.node.Start(ctx)
 }
 
 // checkStore opens the bucket and checks that it is the cluster's, and fit.

@@ -22,7 +22,7 @@ type Retry struct {
 func (n *Node) Ask(ctx context.Context, shard int, child string, message any, retry Retry) (any, error) {
 	for try := 1; ; try++ {
 		answer, err := n.ask(ctx, shard, child, message)
-		if err == nil || try > retry.Count || !retryable(err) {
+		if err == nil || try > retry.Count || !retryable(err) || n.leaving.Load() {
 			return answer, err
 		}
 		if clock.Sleep(ctx, pause(retry.Delay, try, rand.Int64N)) != nil {

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
@@ -25,15 +26,16 @@ type Node struct {
 	replies *replies
 	table   table
 	host    *actor.PID
-	tree    *supervision.Tree
+	name    string
+	tree    *supervision.Tree // nil until it has started
+	leaving atomic.Bool
 
 	mu       sync.Mutex
 	openings []*Shard // those that may not be closed yet
 }
 
-// Start starts the tree and returns once every child of it is ready: with the
-// strategy local, once every shard was attempted.
-func Start(ctx context.Context, system *actor.ActorSystem, c Config) (*Node, error) {
+// New makes a node; nothing of it runs.
+func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	name := "slap"
 	if c.Cluster != "" {
 		name += "-" + c.Cluster
@@ -42,15 +44,22 @@ func Start(ctx context.Context, system *actor.ActorSystem, c Config) (*Node, err
 	if !fresh {
 		return nil, fmt.Errorf("slap: a cluster named %q runs in this actor system already", c.Cluster)
 	}
-	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards)}
+	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
 	n.host = supervision.PID(system.NewLocalPID(name), hostName)
-	tree, err := supervision.Start(ctx, system, n.spec(name))
+	return n, nil
+}
+
+// Start starts the tree and returns once every child of it is ready: with the
+// strategy local, once every shard was attempted. A node whose start failed is
+// released.
+func (n *Node) Start(ctx context.Context) error {
+	tree, err := supervision.Start(ctx, n.system, n.spec(n.name))
 	if err != nil {
-		replies.close()
-		return nil, err
+		n.replies.close()
+		return err
 	}
 	n.tree = tree
-	return n, nil
+	return nil
 }
 
 // spec is the tree. A host or strategy that starts over knows nothing of shards
@@ -97,6 +106,7 @@ func (n *Node) State(shard int) (State, error) {
 // Stop drains all shards, stops the tree and returns the shards whose databases
 // could not be closed. The end of ctx ends the wait for them.
 func (n *Node) Stop(ctx context.Context) (unclosed []int, err error) {
+	n.leaving.Store(true)
 	n.drain(ctx)
 	err = n.tree.Stop(ctx)
 	n.replies.close()
