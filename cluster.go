@@ -113,7 +113,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })() //nolint:contextcheck // Stop ends it
+	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
 
 	r, err := start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
 	if err != nil {
@@ -124,7 +124,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	c.run = r
 	stopped = c.stopped
 	c.mu.Unlock()
-	go c.watch(r) //nolint:gosec,contextcheck // it outlives the start's context
+	go c.watch(r) //nolint:gosec // it outlives the start's context
 	if stopped {
 		return c.stop(context.WithoutCancel(ctx), r)
 	}

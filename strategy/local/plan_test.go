@@ -142,8 +142,11 @@ func TestLOC7_OneShardsBackoffDelaysNoOther(t *testing.T) {
 
 func TestLOC8_BadOptionsAreNamed(t *testing.T) {
 	for _, o := range []Options{
-		{BackoffBase: -1}, {BackoffMax: -1}, {MaxConcurrency: -1},
-		{BackoffBase: time.Hour}, {BackoffBase: 2 * time.Second, BackoffMax: time.Second},
+		{BackoffBase: -1},
+		{BackoffMax: -1},
+		{MaxConcurrency: -1},
+		{BackoffBase: time.Hour},
+		{BackoffBase: 2 * time.Second, BackoffMax: time.Second},
 	} {
 		if _, err := New(o); err == nil {
 			t.Errorf("%+v is taken", o)
