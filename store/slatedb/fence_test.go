@@ -98,7 +98,6 @@ type acknowledged struct {
 
 // load writes from many goroutines until writes fail, and returns their errors.
 func (a *acknowledged) load(t *testing.T, db *DB, writers int) []error {
-	a.seqs = map[string]uint64{}
 	ends := make([]error, writers)
 	var all sync.WaitGroup
 	for w := range writers {
@@ -152,7 +151,7 @@ func TestFactAFenceUnderLoadLosesOnlyWhatWasNotDurable(t *testing.T) {
 		objects := openStore(t, store.Memory())
 		first := openDB(t, objects, "db", &Options{Settings: map[string]any{"flush_interval": "5ms"}})
 		var (
-			a      acknowledged
+			a      = acknowledged{seqs: map[string]uint64{}}
 			second *DB
 			opened = make(chan error, 1)
 		)
@@ -179,7 +178,7 @@ func TestFactAFenceUnderLoadLosesOnlyWhatWasNotDurable(t *testing.T) {
 func TestFactACleanCloseUnderLoadLosesNothing(t *testing.T) {
 	objects := openStore(t, store.Memory())
 	first := openDB(t, objects, "db", &Options{Settings: map[string]any{"flush_interval": "5ms"}})
-	var a acknowledged
+	a := acknowledged{seqs: map[string]uint64{}}
 	closed := make(chan error, 1)
 	go func() {
 		for a.count() < 1000 {

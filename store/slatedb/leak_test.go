@@ -1,0 +1,97 @@
+package slatedb
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/store"
+)
+
+// resident is the process's resident memory in bytes.
+func resident(t *testing.T) int {
+	t.Helper()
+	runtime.GC()
+	debug.FreeOSMemory()
+	content, err := os.ReadFile("/proc/self/statm")
+	if err != nil {
+		t.Skip("resident memory and descriptors are read from /proc")
+	}
+	pages, err := strconv.Atoi(strings.Fields(string(content))[1])
+	require.NoError(t, err)
+	return pages * os.Getpagesize()
+}
+
+func descriptors(t *testing.T) int {
+	t.Helper()
+	files, err := os.ReadDir("/proc/self/fd")
+	require.NoError(t, err)
+	return len(files)
+}
+
+func median(samples []int) int {
+	s := slices.Sorted(slices.Values(samples))
+	return s[len(s)/2]
+}
+
+// A thousand rounds of opening and closing leave everything as it was: goroutines
+// and descriptors exactly, memory within 5 % or 8 MiB over the second half.
+func TestRoundsLeaveNothingBehind(t *testing.T) {
+	const (
+		rounds  = 1000
+		every   = 25
+		perPath = 25 // the objects of a path pile up until they are collected
+	)
+	objects := openStore(t, store.Dir(t.TempDir()))
+	round := func(i int) {
+		db, err := Open(t.Context(), objects, fmt.Sprint("db", i/perPath), nil)
+		require.NoError(t, err)
+		seq := put(t, db, "k", "v")
+		require.Equal(t, "v", get(t, db, "k"))
+		it, err := db.Scan(t.Context(), Range{}, nil)
+		require.NoError(t, err)
+		require.True(t, it.Next(t.Context()))
+		it.Close()
+		require.NoError(t, db.Close(t.Context(), nil))
+		require.GreaterOrEqual(t, db.Status().DurableSeq, seq)
+	}
+	round(0)
+	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	var samples []int
+	for i := range rounds {
+		round(i)
+		if i%every == every-1 {
+			samples = append(samples, resident(t))
+		}
+	}
+	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= goroutines })
+	eventually(t, "as many descriptors as before", func() bool { return descriptors(t) <= files })
+
+	half := samples[len(samples)/2:]
+	before, after := median(half[:len(half)/2]), median(half[len(half)/2:])
+	t.Logf("resident memory %d kB, then %d kB", before>>10, after>>10)
+	require.LessOrEqual(t, after, before+max(before/20, 8<<20), "%v", samples)
+}
+
+// Object stores own goroutines and descriptors and give them back.
+func TestObjectStoresLeaveNothingBehind(t *testing.T) {
+	goroutines := runtime.NumGoroutine()
+	files := -1
+	for i := range 50 {
+		objects, err := NewObjectStore(t.Context(), store.Memory())
+		require.NoError(t, err)
+		require.NoError(t, objects.Close(t.Context()))
+		if i == 0 {
+			files = descriptors(t)
+		}
+	}
+	require.LessOrEqual(t, runtime.NumGoroutine(), goroutines)
+	require.LessOrEqual(t, descriptors(t), files)
+}
