@@ -2,7 +2,7 @@ package slatedb
 
 // A replay turns the engine's histogram, of which only buckets and a sum are
 // known, back into measurements: as many in each bucket as there were, and with
-// the same sum. The zero value has replayed nothing.
+// the same sum within a thousandth. The zero value has replayed nothing.
 type replay struct {
 	buckets []uint64
 	sum     float64
@@ -32,7 +32,7 @@ func (r *replay) next(bounds []float64, buckets []uint64, sum float64) []observa
 	if len(all) == 0 {
 		return nil
 	}
-	share := min(max((sum-r.sum-least)/room, 0.001), 1) // above the lower bound, which is in the bucket before
+	share := min(max((sum-r.sum-least)/room, 0.001), 0.999) // away from the bounds, for rounding
 	for i := range all {
 		all[i].value += share * widths[i]
 		r.sum += float64(all[i].times) * all[i].value

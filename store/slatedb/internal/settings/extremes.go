@@ -7,6 +7,7 @@ import (
 
 // Extremes are the least and the largest values of each setting, and all of those
 // that have only a few, each as a tree of its own: for tests of the real engine.
+// Texts have none.
 func Extremes() []map[string]any {
 	var all []map[string]any
 	each(known, func(path []string, s setting) {
@@ -35,13 +36,11 @@ func (s setting) extremes() []any {
 		values = append(values, nil)
 	}
 	switch {
-	case s.settings != nil:
+	case s.settings != nil || s.kind == text:
 	case s.kind == flag:
 		values = append(values, true, false)
 	case s.kind == on:
 		values = append(values, true)
-	case s.kind == text:
-		values = append(values, "folder")
 	case s.kind == choice:
 		for _, c := range s.choices {
 			values = append(values, c)

@@ -32,21 +32,35 @@ const (
 
 const (
 	year    = uint64(365 * 24 * time.Hour)
-	slow    = uint64(10 * time.Minute) // of polls that writes wait for in the end
-	largest = uint64(1) << 40          // of sizes: 1 TiB
+	largest = uint64(1) << 40 // of sizes: 1 TiB
 )
 
-// polls is how often something is looked after; zero would mean without a pause.
-func polls(most uint64) setting {
+// polls is how often something is looked after that writes wait for in the end.
+func polls() setting {
 	return setting{
-		kind: span, min: uint64(10 * time.Millisecond), max: most,
+		kind: span, min: uint64(20 * time.Millisecond), max: uint64(10 * time.Minute),
 		because: "the engine would poll almost without a pause",
 	}
+}
+
+// collects is how often the garbage collector lists files.
+func collects() setting {
+	return optional(setting{
+		kind: span, min: uint64(100 * time.Millisecond), max: year,
+		because: "the engine would list files almost without a pause",
+	})
 }
 
 // tasks is how much goes on at a time; none would get nothing done.
 func tasks() setting {
 	return setting{kind: number, min: 1, max: 1024, because: "nothing would ever be done"}
+}
+
+// compacts is polls for the compactor, of which each costs several requests.
+func compacts() setting {
+	s := polls()
+	s.min = uint64(50 * time.Millisecond)
+	return s
 }
 
 func optional(s setting) setting {
@@ -67,7 +81,7 @@ var (
 // collection is when and what the garbage collector collects of one kind.
 func collection() setting {
 	return optional(object(group{
-		"interval": optional(polls(year)),
+		"interval": collects(),
 		"min_age": {
 			kind: span, min: uint64(time.Second), max: year,
 			because: "files would be deleted before anything refers to them",
@@ -83,7 +97,7 @@ var known = group{
 		because: "the engine would flush without a pause",
 	}),
 	"wal_enabled":             {kind: on},
-	"manifest_poll_interval":  polls(slow),
+	"manifest_poll_interval":  polls(),
 	"manifest_update_timeout": timeout,
 	"min_filter_keys":         filterKeys,
 	"l0_sst_size_bytes": {
@@ -107,7 +121,7 @@ var known = group{
 }
 
 var compactorSettings = group{
-	"poll_interval":              polls(slow),
+	"poll_interval":              compacts(),
 	"manifest_update_timeout":    timeout,
 	"max_concurrent_compactions": tasks(),
 	"enable_trivial_move":        {kind: flag},
@@ -121,8 +135,8 @@ var compactorSettings = group{
 	}),
 	"worker": optional(object(group{
 		"max_concurrent_compactions": tasks(),
-		"compactions_poll_interval":  polls(slow),
-		"heartbeat_interval":         polls(slow),
+		"compactions_poll_interval":  compacts(),
+		"heartbeat_interval":         compacts(),
 		"max_sst_size": {
 			kind: number, min: 64 << 10, max: largest, because: "compactions would write countless tables",
 		},
@@ -134,13 +148,13 @@ var compactorSettings = group{
 		"metric_level":       optional(metricLevel),
 	})),
 	"metric_level":              optional(metricLevel),
-	"commit_compacted_interval": polls(slow),
+	"commit_compacted_interval": compacts(),
 	"checkpoint_lifetime": {
 		kind: span, min: uint64(10 * time.Second), max: year,
 		because: "tables that a compaction reads could be collected",
 	},
 	"worker_heartbeat_timeout": {
-		kind: span, min: uint64(20 * time.Millisecond), max: year,
+		kind: span, min: uint64(100 * time.Millisecond), max: year,
 		because: "every compaction would be taken for dead",
 	},
 	"object_store_max_retries": retries,
@@ -168,7 +182,7 @@ var collectorSettings = group{
 	"wal_fence_options":        collection(),
 	"compacted_options":        collection(),
 	"compactions_options":      collection(),
-	"detach_options":           optional(object(group{"interval": optional(polls(year))})),
+	"detach_options":           optional(object(group{"interval": collects()})),
 	"metric_level":             optional(metricLevel),
 	"boundary_files_enabled":   {kind: flag},
 	"object_store_max_retries": retries,
