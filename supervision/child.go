@@ -62,11 +62,10 @@ type child struct {
 
 	// Of the actor's goroutine.
 	user      actor.Actor
-	view      view // set with user
+	view      view // set with the first message
 	announced bool // ready was signalled
 	broken    bool // a callback crashed; it sees nothing any more but Stopping and Stopped
 	stopping  bool // Stopping was received
-	gone      bool // it has seen its farewell
 
 	// Of the parent's goroutine.
 	pid        *actor.PID

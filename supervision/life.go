@@ -12,43 +12,33 @@ var (
 	_ actor.SupervisorStrategy = (*child)(nil)
 )
 
-// Receive is all that Proto.Actor has for the actor. It is on the stack of each callback, new for most of them,
-// so there are few frames below it.
+// Receive is all that Proto.Actor has for the actor. Most callbacks run on a new and small stack, so it takes
+// little of it.
 func (c *child) Receive(ctx actor.Context) {
-	if c.outer {
-		c.deliver(ctx)
-		return
+	switch {
+	case c.outer:
+		c.user.Receive(ctx)
+	case isLast(ctx.Message()):
+		c.receiveLast(ctx)
+	case !c.broken:
+		c.user.Receive(c.viewed(ctx))
 	}
-	msg := ctx.Message()
-	if c.before(msg) {
-		c.guarded(ctx)
-	}
-	c.after(ctx, msg)
 }
 
-// guarded is guard for deliver.
-func (c *child) guarded(ctx actor.Context) {
-	returned := false
-	defer func() {
-		if !returned {
-			c.broke(ctx, recover())
-		}
-	}()
-	c.deliver(ctx)
-	returned = true
+func (c *child) receiveLast(ctx actor.Context) {
+	c.last(ctx, ctx.Message(), func() { c.user.Receive(c.viewed(ctx)) })
 }
 
 // middleware is the outermost receiver middleware: a panic in the user's middleware is the actor's.
 func (c *child) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 	return func(rc actor.ReceiverContext, env *actor.MessageEnvelope) {
 		ctx, ok := rc.(actor.Context)
-		if !ok {
-			panic("supervision: Proto.Actor gave middleware a context that is not the actor's")
+		switch {
+		case ok && isLast(env.Message):
+			c.last(ctx, env.Message, func() { next(rc, env) })
+		case !c.broken:
+			next(rc, env)
 		}
-		if c.before(env.Message) {
-			c.guard(ctx, func() { next(rc, env) })
-		}
-		c.after(ctx, env.Message)
 	}
 }
 
@@ -61,65 +51,26 @@ func (c *child) HandleFailure(
 	if !ok {
 		strategy = actor.DefaultSupervisorStrategy()
 	}
-	ctx, ok := sv.(actor.Context)
-	if !ok {
-		panic("supervision: Proto.Actor reported a failure to something that is not an actor's context")
-	}
-	c.guard(ctx, func() { strategy.HandleFailure(system, sv, who, stats, reason, msg) })
+	strategy.HandleFailure(system, sv, who, stats, reason, msg)
 }
 
-// deliver gives a message to the user's actor, which is made with its first.
-func (c *child) deliver(ctx actor.Context) {
-	if _, ok := ctx.Message().(*actor.Started); ok && c.user == nil {
-		c.view = view{Context: ctx, child: c}
-		c.user = c.make()
-	}
-	if c.user == nil {
-		return
-	}
-	if !c.outer { // else a decorator has done it
-		ctx = &c.view
-	}
-	c.user.Receive(ctx)
+// prepare makes the user's actor.
+func (c *child) prepare() {
+	c.user = nobody
+	c.user = c.make()
 }
 
-// before notes what msg means and tells whether the actor is to see it: a crashed one sees only its last two.
-func (c *child) before(msg any) bool {
-	switch msg.(type) {
-	case *actor.Stopping:
-		c.stopping = true
-		if !c.told.Load() {
-			c.parent.signal(c, isLeaving)
-		}
-		return true
-	case *actor.Stopped:
-		c.stage.CompareAndSwap(ending, unnamed)
-		return true
-	}
-	return !c.broken
-}
+// nobody is the actor of a child whose New failed.
+var nobody = actor.ReceiveFunc(func(actor.Context) {})
 
-// guard runs next and makes a panic in it the actor's crash.
-func (c *child) guard(ctx actor.Context, next func()) {
-	returned := false
-	defer func() {
-		if !returned {
-			c.broke(ctx, recover())
-		}
-	}()
-	next()
-	returned = true
-}
-
-// broke makes a recovered panic the actor's crash.
-func (c *child) broke(ctx actor.Context, v any) {
-	if v == nil { // runtime.Goexit: the goroutine ends, and with it the mailbox
-		c.leave(&PanicError{Value: "runtime.Goexit in a callback"})
-		c.farewell(ctx)
-		c.parent.signal(c, hasVanished)
-		return
+// started tells the parent of a child that is ready at once, now that its Started has returned.
+func (c *child) started() {
+	if c.broken {
+		c.quit()
 	}
-	c.crash(&PanicError{Value: v, Stack: debug.Stack()})
+	if c.spec.Ready == AtOnce && c.spec.Supervisor == nil && !c.failed() {
+		c.announce()
+	}
 }
 
 // crash makes the actor end for this reason.
@@ -129,16 +80,50 @@ func (c *child) crash(reason error) {
 	c.quit()
 }
 
+// isLast tells whether a message may belong to the actor's end. In any other a panic may unwind all of
+// Proto.Actor's frames; in these the end must go on, or the actor would never get there.
+func isLast(msg any) bool {
+	switch msg.(type) {
+	case *actor.Stopping, *actor.Stopped, *actor.Terminated, *actor.Restarting:
+		return true
+	}
+	return false
+}
+
+// last follows the actor's end while next handles one of these messages. A crashed actor sees only Stopping and
+// Stopped.
+func (c *child) last(ctx actor.Context, msg any, next func()) {
+	farewell := true
+	switch msg.(type) {
+	case *actor.Stopping:
+		c.stopping = true
+		if !c.told.Load() {
+			c.parent.signal(c, isLeaving)
+		}
+	case *actor.Stopped:
+		c.stage.CompareAndSwap(ending, unnamed)
+	default:
+		farewell = false
+	}
+	if farewell || !c.broken {
+		c.guard(next)
+	}
+	c.after(ctx, msg)
+}
+
+// guard runs next and makes a panic in it the actor's crash.
+func (c *child) guard(next func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			c.crash(&PanicError{Value: v, Stack: debug.Stack()})
+		}
+	}()
+	next()
+}
+
 // after draws the consequences once msg was handled.
 func (c *child) after(ctx actor.Context, msg any) {
 	switch msg.(type) {
-	case *actor.Started:
-		if c.broken {
-			c.quit()
-		}
-		if c.spec.Ready == AtOnce && c.spec.Supervisor == nil && !c.failed() {
-			c.announce()
-		}
 	case *actor.Restarting: // only its supervisor makes a next incarnation
 		c.broken = true
 		c.leave(errRestarted)
@@ -184,14 +169,9 @@ func (c *child) vanish(ctx actor.Context) {
 // farewell is the end of an actor that Proto.Actor does not end: its own children are told to stop, and it sees
 // its Stopped.
 func (c *child) farewell(ctx actor.Context) {
-	if c.gone {
-		return
-	}
-	c.gone, c.stopping = true, true
+	c.stopping = true
 	for _, pid := range ctx.Children() {
 		ctx.Stop(pid)
 	}
-	if c.user != nil {
-		c.guard(ctx, func() { c.user.Receive(farewell{ctx}) })
-	}
+	c.guard(func() { c.user.Receive(farewell{ctx}) })
 }

@@ -85,14 +85,23 @@ func (m *mailbox) Start() {
 // UserMessageCount is the number of queued messages.
 func (m *mailbox) UserMessageCount() int { return m.inner.UserMessageCount() }
 
-// InvokeSystemMessage passes a message to the actor's context.
-func (m *mailbox) InvokeSystemMessage(msg any) { m.invoker.InvokeSystemMessage(msg) }
+// InvokeSystemMessage passes a message to the actor's context. What the start of a child does around its Started
+// is done here, and Started takes the context's shorter way, so that a small stack suffices.
+func (m *mailbox) InvokeSystemMessage(msg any) {
+	if _, ok := msg.(*actor.Started); !ok {
+		m.invoker.InvokeSystemMessage(msg)
+		return
+	}
+	m.owner.prepare()
+	m.invoker.InvokeUserMessage(msg)
+	m.owner.started()
+}
 
 // InvokeUserMessage passes a message to the actor's context.
 func (m *mailbox) InvokeUserMessage(msg any) { m.invoker.InvokeUserMessage(msg) }
 
-// EscalateFailure makes a panic outside of the callbacks, such as in a continuation, the actor's crash.
-// Proto.Actor would suspend whoever has its name.
+// EscalateFailure makes a panic the actor's crash. Proto.Actor would suspend whoever has its name and ask the
+// parent.
 func (m *mailbox) EscalateFailure(reason, _ any) {
 	m.owner.crash(&PanicError{Value: reason, Stack: debug.Stack()})
 }

@@ -2,7 +2,6 @@ package supervision
 
 import (
 	"errors"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -82,7 +81,6 @@ func TestPanicInACallbackIsACrash(t *testing.T) {
 			ChildSpec{New: func() actor.Actor { return escalating{panicky{quiet}} }},
 			func(c actor.Context) { c.Send(c.Spawn(actor.PropsFromFunc(obedient)), do(boom)) },
 		},
-		"Goexit": {ChildSpec{New: newObedient}, func(actor.Context) { runtime.Goexit() }},
 		"middleware": {
 			ChildSpec{New: newObedient, Props: []actor.PropsOption{middleware(func(_ actor.ReceiverContext, msg any) {
 				if _, ok := msg.(do); ok {

@@ -46,6 +46,14 @@ func (c *child) protect(next actor.ContextDecoratorFunc) actor.ContextDecoratorF
 	}
 }
 
+// viewed is ctx as the user's actor sees it when no decorator has made a view.
+func (c *child) viewed(ctx actor.Context) actor.Context {
+	if c.view.child == nil {
+		c.view.Context, c.view.child = ctx, c
+	}
+	return &c.view
+}
+
 // decorate makes a view the innermost of the user's decorated contexts.
 func (c *child) decorate(next actor.ContextDecoratorFunc) actor.ContextDecoratorFunc {
 	return func(ctx actor.Context) actor.Context { return &view{Context: next(ctx), child: c} }
