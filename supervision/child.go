@@ -200,8 +200,8 @@ func (c *child) post(msg any) {
 	}
 }
 
-// abandon takes the actor's name and context away, and reports whether it did: an actor whose end has gone
-// too far will tell so itself in a moment. Called by the parent.
+// abandon takes the actor's name and context away, tells its watchers, and reports whether it did: an actor whose
+// end has gone too far will tell so itself in a moment. Called by the parent.
 func (c *child) abandon(system *actor.ActorSystem) bool {
 	switch {
 	case c.stage.CompareAndSwap(alive, cut):
@@ -211,6 +211,7 @@ func (c *child) abandon(system *actor.ActorSystem) bool {
 		return false
 	}
 	c.release(ErrAbandoned)
+	c.mailbox.bury(system, c.pid)
 	return true
 }
 

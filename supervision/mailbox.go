@@ -2,6 +2,7 @@ package supervision
 
 import (
 	"runtime/debug"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -22,9 +23,10 @@ type mailbox struct {
 	inner   actor.Mailbox
 	invoker actor.MessageInvoker
 
-	open  atomic.Bool
-	mu    sync.Mutex
-	early []posted // what came before it was open
+	open     atomic.Bool
+	mu       sync.Mutex
+	early    []posted     // what came before it was open
+	watchers []*actor.PID // to be told when the owner is abandoned
 }
 
 // A posted message waits for the mailbox to open.
@@ -42,7 +44,15 @@ func (m *mailbox) PostUserMessage(msg any) {
 
 // PostSystemMessage queues a message in front of all user messages.
 func (m *mailbox) PostSystemMessage(msg any) {
-	_, first := msg.(*actor.Started)
+	first := false
+	switch msg := msg.(type) {
+	case *actor.Started:
+		first = true
+	case *actor.Watch:
+		m.watch(msg.GetWatcher())
+	case *actor.Unwatch:
+		m.unwatch(msg.GetWatcher())
+	}
 	if first || m.open.Load() || !m.wait(posted{msg: msg, system: true}) {
 		m.inner.PostSystemMessage(msg)
 	}
@@ -59,6 +69,30 @@ func (m *mailbox) wait(p posted) bool {
 	return true
 }
 
+func (m *mailbox) watch(watcher *actor.PID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watchers = append(m.watchers, watcher)
+}
+
+func (m *mailbox) unwatch(watcher *actor.PID) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.watchers = slices.DeleteFunc(m.watchers, watcher.Equal)
+}
+
+// bury tells the watchers that this incarnation is gone, since its context will not.
+func (m *mailbox) bury(system *actor.ActorSystem, pid *actor.PID) {
+	m.mu.Lock()
+	watchers := m.watchers
+	m.watchers = nil
+	m.mu.Unlock()
+	for _, watcher := range watchers {
+		process, _ := system.ProcessRegistry.Get(watcher)
+		process.SendSystemMessage(watcher, &actor.Terminated{Who: pid})
+	}
+}
+
 // RegisterHandlers sets the mailbox up.
 func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
 	m.owner.registered = true
@@ -66,20 +100,28 @@ func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher acto
 	m.inner.RegisterHandlers(m, dispatcher)
 }
 
-// Start opens the mailbox: Started is in it.
+// Start opens the mailbox: Started is in it, and what came early follows.
 func (m *mailbox) Start() {
 	m.inner.Start()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	for _, p := range m.early {
-		if p.system {
-			m.inner.PostSystemMessage(p.msg)
-		} else {
-			m.inner.PostUserMessage(p.msg)
+	for early := m.takeEarly(); len(early) > 0; early = m.takeEarly() {
+		for _, p := range early {
+			if p.system {
+				m.inner.PostSystemMessage(p.msg)
+			} else {
+				m.inner.PostUserMessage(p.msg)
+			}
 		}
 	}
+}
+
+// takeEarly is what came since the last call; when that is nothing, the mailbox is open.
+func (m *mailbox) takeEarly() []posted {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	early := m.early
 	m.early = nil
-	m.open.Store(true)
+	m.open.Store(len(early) == 0)
+	return early
 }
 
 // UserMessageCount is the number of queued messages.

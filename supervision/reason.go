@@ -28,14 +28,16 @@ var (
 // outermost decides: a panic, a reached intensity and a failed start are crashes and the end with significant
 // children is a shutdown, whatever the reason in them.
 func IsCrash(reason error) bool {
-	var own interface {
-		error
-		crash() bool
-	}
-	if errors.As(reason, &own) {
+	if own, ok := errors.AsType[verdict](reason); ok {
 		return own.crash()
 	}
 	return reason != nil && !errors.Is(reason, ErrShutdown)
+}
+
+// A verdict is an error that says itself whether it is a crash.
+type verdict interface {
+	error
+	crash() bool
 }
 
 func (*PanicError) crash() bool       { return true }

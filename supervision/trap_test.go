@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 )
@@ -125,6 +126,32 @@ func TestWatcherOfAChildIsTold(t *testing.T) {
 	}
 	if who := next[*actor.Terminated](t, a).Who; !who.Equal(pid) {
 		t.Errorf("terminated: %v", who)
+	}
+}
+
+// Also when it is abandoned, and then once.
+func TestWatcherOfAnAbandonedChildIsTold(t *testing.T) {
+	f := start(t, Spec{})
+	a, h := newAsker(t, f.system), newHang(is[*actor.Stopping])
+	pid := f.start(ChildSpec{Name: "x", New: h.new, Shutdown: time.Millisecond})
+	watching := make(chan struct{})
+	f.system.Root.Send(a.pid, do(func(c actor.Context) {
+		c.Watch(pid)
+		close(watching)
+	}))
+	f.await(watching, "the watch")
+	if err := f.StopChild(within(t), "x"); !errors.Is(err, ErrAbandoned) {
+		t.Errorf("StopChild = %v", err)
+	}
+	if who := next[*actor.Terminated](t, a).Who; !who.Equal(pid) {
+		t.Errorf("terminated: %v", who)
+	}
+	close(h.release)
+	f.await(h.released, "its last callback")
+	f.start(ChildSpec{Name: "x", New: newObedient})
+	f.ask("x", func(actor.Context) {})
+	if len(a.answers) > 0 {
+		t.Errorf("told again: %v", <-a.answers)
 	}
 }
 
