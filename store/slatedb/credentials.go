@@ -172,10 +172,13 @@ func (e *credentialsEndpoint) serve(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
-	_ = json.NewEncoder(w).Encode(containerCredentials{ // the engine asks again if it is gone
+	err = json.NewEncoder(w).Encode(containerCredentials{
 		AccessKeyID: c.AccessKeyID, SecretAccessKey: c.SecretAccessKey,
 		Token: c.SessionToken, Expiration: expiration(c),
 	})
+	if err != nil { // the engine asks again
+		e.log.Debug("the engine did not wait for its credentials", "error", err)
+	}
 }
 
 // expiration is when the engine asks again at the latest. Credentials that do not

@@ -46,16 +46,18 @@ func TestLogTo(t *testing.T) {
 	require.Contains(t, also.String(), "logged again")
 }
 
-// TestLogToAHandler that panics and blocks: the engine goes on.
+// TestLogToABadHandler logs to one that panics and blocks: the engine goes on.
 func TestLogToABadHandler(t *testing.T) {
 	h := &badHandler{open: make(chan struct{})}
 	logTo(t, slog.New(h))
+	opened := sync.OnceFunc(func() { close(h.open) })
+	defer opened()
 	h.block.Store(true)
 	db := openDB(t, openStore(t, store.Memory()), "a", nil)
 	_, err := db.Put(t.Context(), []byte("k"), []byte("v"), nil)
 	require.NoError(t, err)
 	require.NoError(t, db.Close(t.Context(), nil))
-	close(h.open)
+	opened()
 	require.NoError(t, LogTo(nil))
 	require.Positive(t, h.handled.Load())
 }

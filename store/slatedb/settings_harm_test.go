@@ -110,11 +110,11 @@ func TestBusySettings(t *testing.T) {
 // slowOnPurpose tells whether settings leave the compaction to others or to a
 // later time than the test has.
 func slowOnPurpose(given map[string]any) bool {
-	text, _ := json.Marshal(given)
+	text := fmt.Sprint(given)
 	for _, s := range []string{
-		`{"compactor_options":null}`, `"worker":null`, `poll_interval":600000000000`, `"default_ttl_millis":1}`,
+		"map[compactor_options:<nil>]", "worker:<nil>", "poll_interval:10m0s", "default_ttl_millis:1]",
 	} {
-		if bytes.Contains(text, []byte(s)) {
+		if strings.Contains(text, s) {
 			return true
 		}
 	}

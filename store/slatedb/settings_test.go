@@ -50,6 +50,7 @@ func keysOf(t *testing.T, text []byte) map[string]bool {
 	}
 	return keys
 }
+
 func TestCheckSettings(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))

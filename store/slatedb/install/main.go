@@ -32,17 +32,20 @@ import (
 const patience = 2 * time.Second
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	o, err := options(os.Args[1:])
-	if err == nil {
-		err = install(ctx, o, os.Stdout)
-	}
-	if err != nil {
+	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "slatedb:", err)
-		stop()
 		os.Exit(1)
 	}
+}
+
+func run(args []string, out io.Writer) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	o, err := options(args)
+	if err != nil {
+		return err
+	}
+	return install(ctx, o, out)
 }
 
 func options(args []string) (library.Options, error) {

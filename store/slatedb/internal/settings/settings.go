@@ -80,7 +80,7 @@ func (g group) merge(into tree, given map[string]any, path string) error {
 		}
 		value, err := plain(given[key])
 		if err != nil {
-			return fmt.Errorf("setting %q: %v", path+key, err)
+			return fmt.Errorf("setting %q: %w", path+key, err)
 		}
 		if into[key], err = s.merge(into[key], value, path+key); err != nil {
 			return err
@@ -98,7 +98,7 @@ func (s setting) merge(into, given any, path string) (any, error) {
 	if s.settings == nil {
 		value, err := s.check(given)
 		if err != nil {
-			return nil, fmt.Errorf("setting %q is %s, it must be %v", path, shown(given), err)
+			return nil, fmt.Errorf("setting %q is %s, it must be %w", path, shown(given), err)
 		}
 		return value, nil
 	}
