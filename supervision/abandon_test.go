@@ -169,6 +169,7 @@ func TestChildrenOfAnAbandonedActorStop(t *testing.T) {
 			}))
 			<-release
 		})
+		synctest.Wait() // it hangs
 		if err := f.StopChild(within(t), "a"); !errors.Is(err, ErrAbandoned) {
 			t.Errorf("StopChild = %v", err)
 		}

@@ -34,8 +34,8 @@ type signalKind int
 const (
 	isReady     signalKind = iota // it has started
 	isLeaving                     // it began to end by itself
-	hasEnded                      // its last callback has returned and its name is free
-	hasVanished                   // its goroutine has ended without Proto.Actor: its name is not free yet
+	hasEnded                      // its last callback has returned: to the owner of a root, which has no Terminated
+	hasVanished                   // its goroutine has ended without Proto.Actor's end
 	isOverdue                     // its time to stop is over; told by its timer
 )
 

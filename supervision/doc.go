@@ -32,10 +32,10 @@
 //
 // # Restarts
 //
-//	           normal exit    shutdown    crash    stopped with its group
-//	Permanent  restart        restart     restart  started again
-//	Transient  rest           rest        restart  started again, also when it was at rest
-//	Temporary  forget         forget      forget   forget
+//	           normal exit │ shutdown │ crash   │ stopped with its group
+//	Permanent  restart     │ restart  │ restart │ starts again
+//	Transient  rest        │ rest     │ restart │ starts again, also when it was at rest
+//	Temporary  forget      │ forget   │ forget  │ forget
 //
 // A normal exit is [Exit] with nil, or an actor that stops itself; a shutdown is an error that is [ErrShutdown];
 // anything else is a crash, and so is a panic in any callback: Started, a message, Stopping, Stopped,

@@ -21,36 +21,44 @@ func TestEvents(t *testing.T) {
 	}{
 		{SupervisorStarted{"s"}, "supervisor.started", "supervisor s started", "supervisor=s", slog.LevelDebug},
 		{
-			SupervisorStopped{Supervisor: "s", Reason: ErrShutdown}, "supervisor.stopped", "supervisor s stopped: shutdown",
+			SupervisorStopped{Supervisor: "s", Reason: ErrShutdown},
+			"supervisor.stopped", "supervisor s stopped: shutdown",
 			"supervisor=s reason=shutdown abandoned=[]", slog.LevelDebug,
 		},
 		{
-			SupervisorStopped{Supervisor: "s", Reason: boom, Abandoned: []string{"s/a"}}, "supervisor.stopped",
+			SupervisorStopped{Supervisor: "s", Reason: boom, Abandoned: []string{"s/a"}},
+			"supervisor.stopped",
 			"supervisor s stopped: boom; abandoned [s/a]", "supervisor=s reason=boom abandoned=[s/a]", slog.LevelError,
 		},
 		{ChildStarted{"s", "a"}, "supervisor.child.started", "s/a started", "supervisor=s child=a", slog.LevelDebug},
 		{
-			ChildRestarted{Supervisor: "s", Child: "a", Restarts: 2}, "supervisor.child.restarted", "s/a restarted (2)",
+			ChildRestarted{Supervisor: "s", Child: "a", Restarts: 2},
+			"supervisor.child.restarted", "s/a restarted (2)",
 			"supervisor=s child=a restarts=2", slog.LevelInfo,
 		},
 		{
-			ChildExited{Supervisor: "s", Child: "a", Ready: true}, "supervisor.child.exited", "s/a exited: normal",
+			ChildExited{Supervisor: "s", Child: "a", Ready: true},
+			"supervisor.child.exited", "s/a exited: normal",
 			"supervisor=s child=a reason=normal asked=false ready=true", slog.LevelDebug,
 		},
 		{
-			ChildExited{Supervisor: "s", Child: "a", Reason: boom}, "supervisor.child.exited", "s/a failed to start: boom",
+			ChildExited{Supervisor: "s", Child: "a", Reason: boom},
+			"supervisor.child.exited", "s/a failed to start: boom",
 			"supervisor=s child=a reason=boom asked=false ready=false", slog.LevelWarn,
 		},
 		{
-			ChildExited{Supervisor: "s", Child: "a", Reason: ErrShutdown, Asked: true}, "supervisor.child.exited",
+			ChildExited{Supervisor: "s", Child: "a", Reason: ErrShutdown, Asked: true},
+			"supervisor.child.exited",
 			"s/a stopped: shutdown", "supervisor=s child=a reason=shutdown asked=true ready=false", slog.LevelDebug,
 		},
 		{
-			ChildAbandoned{"s", "a", time.Second}, "supervisor.child.abandoned", "s/a abandoned after 1s",
+			ChildAbandoned{"s", "a", time.Second},
+			"supervisor.child.abandoned", "s/a abandoned after 1s",
 			"supervisor=s child=a waited=1s", slog.LevelError,
 		},
 		{
-			IntensityReached{"s", "a", 3, time.Second, boom}, "supervisor.intensity",
+			IntensityReached{"s", "a", 3, time.Second, boom},
+			"supervisor.intensity",
 			"s/a not restarted: the limit of 3 restarts in 1s is reached; it ended with: boom",
 			"supervisor=s child=a intensity=3 period=1s reason=boom", slog.LevelError,
 		},

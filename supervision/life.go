@@ -91,7 +91,7 @@ func isLast(msg any) bool {
 }
 
 // last follows the actor's end while next handles one of these messages. A crashed actor sees only Stopping and
-// Stopped.
+// Stopped; a supervisor still has children, whose end it must hear of.
 func (c *child) last(ctx actor.Context, msg any, next func()) {
 	farewell := true
 	switch msg.(type) {
@@ -105,7 +105,7 @@ func (c *child) last(ctx actor.Context, msg any, next func()) {
 	default:
 		farewell = false
 	}
-	if farewell || !c.broken {
+	if farewell || !c.broken || c.spec.Supervisor != nil {
 		c.guard(next)
 	}
 	c.after(ctx, msg)

@@ -52,6 +52,9 @@ func newSupervisor(spec Spec, run *child) *supervisor {
 func (s *supervisor) inherited() func(Event) { return s.events }
 
 func (s *supervisor) signal(from *child, what signalKind) {
+	if what == hasEnded {
+		return // Proto.Actor's Terminated follows
+	}
 	word := &signal{from: from, what: what}
 	word.envelope.Reason = word
 	s.run.post(&word.envelope)
@@ -64,6 +67,10 @@ func (s *supervisor) Receive(ctx actor.Context) {
 		s.begin(ctx)
 	case *actor.Stopping:
 		s.core.shutdown(ErrShutdown)
+	case *actor.Terminated:
+		if k := s.kidOf(msg.GetWho()); k != nil {
+			s.core.kidDown(clock.Now(), k, k.run.exitReason(), k.run.getLost())
+		}
 	case *StartChild:
 		s.startChild(ctx, msg)
 	case *StopChild:
@@ -117,21 +124,29 @@ func (s *supervisor) hear(from *child, what signalKind) {
 		s.core.kidReady(from.kid)
 	case isLeaving:
 		s.core.kidLeaving(from.kid)
-	case hasEnded:
-		s.core.kidDown(clock.Now(), from.kid, from.exitReason(), from.getLost())
 	case hasVanished:
 		from.abandon(s.ctx.ActorSystem())
 		s.core.kidDown(clock.Now(), from.kid, from.exitReason(), nil)
 	case isOverdue:
 		s.overdue(from)
+	case hasEnded:
 	}
+}
+
+// kidOf is the kid whose present incarnation has this very PID, or nil: also for one of an earlier incarnation.
+func (s *supervisor) kidOf(pid *actor.PID) *kid {
+	name, _ := strings.CutPrefix(pid.GetId()[min(len(s.core.id), len(pid.GetId())):], "/")
+	k := s.core.names[name]
+	if k == nil || k.run == nil || k.run.pid != pid {
+		return nil
+	}
+	return k
 }
 
 // escalated treats a failure that an actor hands upwards, from one of its own children, as its crash.
 func (s *supervisor) escalated(who *actor.PID, reason any) {
-	name, _ := strings.CutPrefix(who.GetId(), s.core.id+"/")
-	k := s.core.names[name]
-	if k == nil || k.run == nil || k.run.pid != who {
+	k := s.kidOf(who)
+	if k == nil {
 		return
 	}
 	k.run.leave(&PanicError{Value: reason})

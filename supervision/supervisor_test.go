@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -37,6 +38,42 @@ func TestTreeStartsInOrderAndStopsInReverse(t *testing.T) {
 	}
 	if err := f.Stop(within(t)); err != nil {
 		t.Errorf("second Stop = %v", err)
+	}
+}
+
+// An orderly life sends nothing to the dead.
+func TestNoDeadLetters(t *testing.T) {
+	system := newSystem()
+	var dead atomic.Int32
+	system.EventStream.Subscribe(func(event any) {
+		if e, ok := event.(*actor.DeadLetterEvent); ok {
+			t.Logf("%T for %v", e.Message, e.PID)
+			dead.Add(1)
+		}
+	})
+	for range 50 {
+		tree, err := Start(within(t), system, Spec{Children: []ChildSpec{
+			{Name: "a", New: newObedient},
+			{Name: "b", Supervisor: &Spec{Children: []ChildSpec{{Name: "x", New: newObedient}}}},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ref := At(system, PID(tree.PID(), "b"))
+		for _, name := range []string{"c", "d", "e"} {
+			if _, err := ref.StartChild(within(t), ChildSpec{Name: name, New: newObedient}); err != nil {
+				t.Error(err)
+			}
+		}
+		if err := ref.StopChild(within(t), "d"); err != nil {
+			t.Error(err)
+		}
+		if err := tree.Stop(within(t)); err != nil {
+			t.Error(err)
+		}
+	}
+	if n := dead.Load(); n > 0 {
+		t.Errorf("%d dead letters", n)
 	}
 }
 

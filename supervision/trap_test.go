@@ -79,6 +79,7 @@ type listMailbox struct {
 func (m *listMailbox) RegisterHandlers(actor.MessageInvoker, actor.Dispatcher) {}
 func (m *listMailbox) Start()                                                  {}
 func (m *listMailbox) PostUserMessage(msg any)                                 { *m.posted = append(*m.posted, msg) }
+
 func (m *listMailbox) PostSystemMessage(msg any) {
 	*m.posted = append(*m.posted, fmt.Sprintf("%T", msg))
 }
