@@ -12,7 +12,8 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 demo: slatedb ## the guided tour: load, kill -9, restart, clean stop
-	@$(GO) run ./cmd/demo tour
+	@$(GO) build -v -o bin/demo ./cmd/demo
+	@bin/demo tour
 
 test: slatedb s3server ## all tests, under seven minutes on two cores
 	$(GO) test -timeout 10m $(TEST)
@@ -23,10 +24,12 @@ stress: slatedb s3server ## the long forms of the tests (about an hour)
 	SLAP_STRESS=1 $(GO) test -timeout 120m -count=1 -v $(TEST)
 
 bench: slatedb s3server ## each benchmark beside its peer, one line for each target
-	@$(GO) run ./test/bench
+	@$(GO) build -v -o bin/bench ./test/bench
+	@bin/bench
 
 bench-native: slatedb ## the binding beside the engine's Rust crate (builds it with cargo)
-	@$(GO) run ./test/bench -native
+	@$(GO) build -v -o bin/bench ./test/bench
+	@bin/bench -native
 
 build: ## compile everything
 	$(GO) build ./...
@@ -71,10 +74,12 @@ race: slatedb s3server ## all tests with the race detector
 	$(GO) test -race -timeout 25m $(TEST)
 
 slatedb: ## fetch and verify the engine's library, once
-	@$(GO) run ./store/slatedb/install
+	@$(GO) build -v -o bin/install ./store/slatedb/install
+	@bin/install
 
 s3server: ## build the S3 server that the tests start, once
-	@$(GO) run ./internal/s3test/build
+	@$(GO) build -v -o bin/s3server ./internal/s3test/build
+	@bin/s3server
 
 clean: ## remove what was built here (not the caches)
 	rm -rf bin
