@@ -19,12 +19,17 @@ type inbox struct {
 	replies *replies
 	limit   int // requests that may wait
 
-	waiting atomic.Int32 // requests that have not begun
+	waiting atomic.Int32 // requests that have not begun and are not given up
 
 	mu    sync.Mutex
-	pid   *actor.PID // the running incarnation; nil while there is none
-	first *request   // the requests that are not settled
+	pid   *actor.PID    // the running incarnation; nil while there is none
+	queue *atomic.Int32 // requests in its mailbox, also those that nobody waits for any more
+	first *request      // the requests that are not settled
 }
+
+// givenUp is how many requests that nobody waits for any more may be in a mailbox
+// besides those that wait: it bounds the memory that a child which hangs costs.
+const givenUp = 10_000
 
 // ask puts the request in front of the child, or settles it as not executed.
 func (b *inbox) ask(r *request) {
@@ -42,11 +47,12 @@ func (b *inbox) admit(r *request) (*actor.PID, error) {
 	switch {
 	case b.pid == nil:
 		return nil, messages.ErrStopping
-	case int(b.waiting.Load()) >= b.limit:
+	case int(b.waiting.Load()) >= b.limit, int(b.queue.Load()) >= b.limit+givenUp:
 		return nil, messages.ErrOverloaded
 	}
 	b.waiting.Add(1)
-	r.inbox, r.linked, r.next = b, true, b.first
+	b.queue.Add(1)
+	r.queue, r.inbox, r.linked, r.next = b.queue, b, true, b.first
 	if b.first != nil {
 		b.first.prev = r
 	}
@@ -76,7 +82,7 @@ func (b *inbox) remove(r *request) {
 func (b *inbox) up(pid *actor.PID) {
 	b.down(messages.ErrChildStopped)
 	b.mu.Lock()
-	b.pid = pid
+	b.pid, b.queue = pid, new(atomic.Int32)
 	b.mu.Unlock()
 }
 
@@ -122,8 +128,8 @@ func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 			b.close()
 			next(c, env)
 		case *actor.Stopped:
+			defer b.down(messages.ErrChildStopped)
 			next(c, env)
-			b.down(messages.ErrChildStopped)
 		default:
 			next(c, env)
 		}
@@ -131,6 +137,7 @@ func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 }
 
 func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.ReceiverFunc) {
+	r.queue.Add(-1)
 	if !r.begin(b.shard.gate) {
 		return
 	}

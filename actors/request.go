@@ -24,7 +24,8 @@ type request struct {
 	message any
 
 	state  atomic.Uint32
-	gate   *gate         // set while the request is begun
+	gate   *gate         // that it is inside of; only who settles a request that has begun may read it
+	queue  *atomic.Int32 // requests in its mailbox
 	done   chan struct{} // closed when settled; the fields below are valid then
 	answer any
 	err    error
@@ -47,7 +48,6 @@ func (r *request) begin(g *gate) bool {
 	}
 	r.gate = g
 	if !r.leaveQueue(begun) {
-		r.gate = nil
 		g.leave()
 		return false
 	}
@@ -70,6 +70,7 @@ func (r *request) refuse(kind, cause error) bool {
 	if !r.leaveQueue(settled) {
 		return false
 	}
+	r.message = nil // what is left may stay in the mailbox for long
 	r.settle(nil, messages.NotExecuted(r.shard, r.target, kind, cause))
 	return true
 }
@@ -77,7 +78,7 @@ func (r *request) refuse(kind, cause error) bool {
 // lose settles a request that has begun as unknown.
 func (r *request) lose(kind, cause error) {
 	if r.state.CompareAndSwap(begun, settled) {
-		r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kind, cause))
+		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kind, cause))
 	}
 }
 
@@ -94,13 +95,15 @@ func (r *request) respond(message any) {
 	if !r.state.CompareAndSwap(begun, settled) {
 		return
 	}
-	switch m := message.(type) {
-	case *messages.AppError:
-		r.settle(nil, m)
-	case error:
-		r.settle(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(m), m))
+	err, failed := message.(error)
+	var no *messages.AppError
+	switch {
+	case !failed:
+		r.finish(message, nil)
+	case errors.As(err, &no):
+		r.finish(nil, no)
 	default:
-		r.settle(m, nil)
+		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
 	}
 }
 
@@ -112,12 +115,15 @@ func (r *request) handOver() {
 	}
 }
 
+// finish settles a request that had begun.
+func (r *request) finish(answer any, err error) {
+	r.settle(answer, err)
+	r.gate.leave()
+}
+
 func (r *request) settle(answer any, err error) {
 	r.answer, r.err = answer, err
 	close(r.done)
-	if r.gate != nil {
-		r.gate.leave()
-	}
 	if r.inbox != nil {
 		r.inbox.remove(r)
 	}

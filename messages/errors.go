@@ -42,7 +42,7 @@ var (
 
 // RequestError is the one error of requests that got no answer from the
 // application. errors.Is finds its class ([ErrNotExecuted] or
-// [ErrOutcomeUnknown]), its Kind, and everything its Cause is.
+// [ErrOutcomeUnknown]), its Kind, and everything its Cause is, never both classes.
 type RequestError struct {
 	Shard  int
 	Target string // the child or handler
@@ -93,9 +93,14 @@ func (e *RequestError) Error() string {
 // Is matches the class.
 func (e *RequestError) Is(target error) bool { return target == e.Class() }
 
-// Unwrap gives the kind and the cause.
+// Unwrap gives the kind and the cause, unless the cause is of the other class: what
+// became of another request says nothing of this one.
 func (e *RequestError) Unwrap() []error {
-	if e.Cause == nil {
+	other := ErrOutcomeUnknown
+	if e.Unknown {
+		other = ErrNotExecuted
+	}
+	if e.Cause == nil || errors.Is(e.Cause, other) {
 		return []error{e.Kind}
 	}
 	return []error{e.Kind, e.Cause}

@@ -28,6 +28,21 @@ func TestP8_2_ARoutingErrorIsItsClassItsKindAndItsCause(t *testing.T) {
 	}
 }
 
+func TestP8_2_ARoutingErrorIsOneClassWhateverItsCauseIs(t *testing.T) {
+	refused := fmt.Errorf("wrapped: %w", messages.NotExecuted(1, "", messages.ErrUnassigned, nil))
+	lost := errors.Join(messages.OutcomeUnknown(1, "", messages.ErrTimeout, nil))
+	for _, cause := range []error{refused, lost, errors.Join(refused, lost), messages.ErrNotExecuted, messages.ErrOutcomeUnknown} {
+		unknown := messages.OutcomeUnknown(0, "", messages.ErrNotDurable, cause)
+		if errors.Is(unknown, messages.ErrNotExecuted) || !errors.Is(unknown, messages.ErrOutcomeUnknown) {
+			t.Errorf("%v is not executed", unknown)
+		}
+		not := messages.NotExecuted(0, "", messages.ErrTimeout, cause)
+		if errors.Is(not, messages.ErrOutcomeUnknown) || !errors.Is(not, messages.ErrNotExecuted) {
+			t.Errorf("%v is unknown", not)
+		}
+	}
+}
+
 func TestP8_2_TheTextSaysWhereWhetherAndWhy(t *testing.T) {
 	err := messages.OutcomeUnknown(3, "counter", messages.ErrConnectionLost, errors.New("reset"))
 	err.Node = "b"
