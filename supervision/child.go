@@ -221,7 +221,7 @@ func (c *child) context() context.Context {
 	defer c.mu.Unlock()
 	if c.ctx == nil {
 		c.ctx, c.cancel = context.WithCancelCause(context.Background())
-		if s := c.stage.Load(); s == ended || s == cut {
+		if c.stage.Load() == cut {
 			c.cancel(ErrAbandoned)
 		}
 	}

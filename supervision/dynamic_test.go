@@ -93,7 +93,7 @@ func TestActorsAskASupervisor(t *testing.T) {
 
 // A stop of the supervisor drops what is in its mailbox; the blocking form is answered all the same.
 func TestRequestsToAStoppingSupervisorAreAnswered(t *testing.T) {
-	for range 20 {
+	for range 8 {
 		f := start(t, Spec{})
 		var all sync.WaitGroup
 		for i := range 8 {

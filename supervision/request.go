@@ -4,8 +4,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 )
 
-// StartChild asks a supervisor, with ctx.Request from an actor, to start a dynamic child. The answer, a
-// [*StartChildResult], comes when the child is ready or has failed. Dynamic children start side by side, and stop
+// StartChild asks a supervisor to start a dynamic child: an actor calls ctx.Request(supervisor, &StartChild{…}). The
+// answer, a [*StartChildResult], comes when the child is ready or has failed. Dynamic children start side by side, and stop
 // all at the same time when the supervisor stops. One that ends for good leaves the table. A supervisor that
 // ends with the request in its mailbox does not answer: watch it.
 type StartChild struct {
@@ -28,8 +28,8 @@ type StartChildResult struct {
 	Err error
 }
 
-// StopChild asks a supervisor to stop a child, dynamic or not, and to take it out of its table. The answer,
-// a [*StopChildResult], comes when it is gone and its name can be used again.
+// StopChild asks a supervisor, like [StartChild], to stop a child, dynamic or not, and to take it out of its table.
+// The answer, a [*StopChildResult], comes when it is gone and its name can be used again.
 type StopChild struct {
 	// Name is the child's.
 	Name string
@@ -47,7 +47,7 @@ type StopChildResult struct {
 	Err error
 }
 
-// ListChildren asks a supervisor for its table. The answer is a [*ListChildrenResult].
+// ListChildren asks a supervisor, like [StartChild], for its table. The answer is a [*ListChildrenResult].
 type ListChildren struct {
 	// Tag comes back with the answer.
 	Tag any

@@ -44,7 +44,7 @@ func TestNoMessageComesBeforeStarted(t *testing.T) {
 			}
 		})
 	}
-	f.restarted("a", 200)
+	f.restarted("a", 100)
 	cancel()
 	all.Wait()
 	if n := early.Load(); n > 0 {
@@ -227,6 +227,25 @@ func TestPropsOfAChild(t *testing.T) {
 	want := []string{"*actor.Started", "supervision.do", "*actor.Stopping", "*actor.Stopped"}
 	if !slices.Equal(seen, want) || made != 1 {
 		t.Errorf("seen %q, mailboxes %d", seen, made)
+	}
+}
+
+// An actor's own children, without a supervisor of this package, have Proto.Actor's supervision.
+func TestChildrenOfAnActorAreProtoActors(t *testing.T) {
+	f, started := start(t, Spec{Children: []ChildSpec{{Name: "a", New: newObedient}}}), make(chan struct{}, 2)
+	f.ask("a", func(c actor.Context) {
+		c.Send(c.Spawn(actor.PropsFromFunc(func(c actor.Context) {
+			obedient(c)
+			if is[*actor.Started](c.Message()) {
+				started <- struct{}{}
+			}
+		})), do(func(actor.Context) { panic("boom") }))
+	})
+	f.await(started, "its child")
+	f.await(started, "its child's restart")
+	f.ask("a", func(actor.Context) {})
+	if list, err := f.Children(within(t)); err != nil || list[0].Restarts != 0 {
+		t.Errorf("children %v, %v", list, err)
 	}
 }
 

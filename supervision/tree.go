@@ -81,7 +81,7 @@ func (t *Tree) Err() error {
 // not stop in time, and the cause of ctx when that ends first; the stop goes on all the same. A second call waits
 // for the same end.
 func (t *Tree) Stop(ctx context.Context) error {
-	t.once.Do(func() { t.system.Root.Stop(t.pid) })
+	t.once.Do(t.run.quit)
 	select {
 	case <-t.done:
 		return abandoned(t.run.getLost())
