@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -33,9 +34,22 @@ func TestAllocations(t *testing.T) {
 	}
 }
 
+// reportCPU reports the processor time of an operation, of all threads.
+func reportCPU(b *testing.B) (end func()) {
+	cpu := func() int64 {
+		var u syscall.Rusage
+		require.NoError(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
+		return u.Utime.Nano() + u.Stime.Nano()
+	}
+	b.ReportAllocs()
+	b.ResetTimer()
+	begin := cpu()
+	return func() { b.ReportMetric(float64(cpu()-begin)/float64(b.N), "cpu-ns/op") }
+}
+
 // callers runs f from a number of goroutines.
 func callers(b *testing.B, n int, f func(i int)) {
-	b.ReportAllocs()
+	defer reportCPU(b)()
 	if n == 1 {
 		for i := 0; b.Loop(); i++ {
 			f(i)
@@ -44,7 +58,6 @@ func callers(b *testing.B, n int, f func(i int)) {
 	}
 	var next atomic.Int64
 	var all sync.WaitGroup
-	b.ResetTimer()
 	for range n {
 		all.Go(func() {
 			for {
@@ -144,7 +157,7 @@ func populate(b *testing.B, db *DB, n int) {
 func inFlight(b *testing.B, f func(i int, done func())) {
 	const most = 64
 	slots := make(chan struct{}, most)
-	b.ReportAllocs()
+	defer reportCPU(b)()
 	for i := 0; b.Loop(); i++ {
 		slots <- struct{}{}
 		f(i, func() { <-slots })

@@ -27,7 +27,7 @@ slate_buffer slate_bytes(const uint8_t *p, uint64_t n) {
 
 void slate_buffer_free(slate_buffer *b) {
   slate_status status = {0};
-  if (b->data) slate_rustbuffer_free(*b, &status);
+  if (b->capacity) slate_rustbuffer_free(*b, &status);
   *b = (slate_buffer){0};
 }
 
@@ -80,6 +80,12 @@ static const uint8_t *add(H batch, const uint8_t *p, S status) {
   return t + tn;
 }
 
+// reuse clears what the last operation of a record has left.
+static void reuse(slate_op *op) {
+  op->value = 0;
+  slate_buffer_free(&op->out);
+}
+
 static int start_batch(slate_op *op, const slate_method *m, H self, const uint8_t *p, uint64_t n) {
   slate_status status = {0};
   H batch = ((H(*)(S))slate_methods[SLATE_BATCH_NEW].call)(&status);
@@ -97,9 +103,9 @@ int slate_start(slate_op *op, slate_queue *q, uint32_t method, uint64_t self, co
                 const uint8_t *b, uint64_t bn, const uint8_t *c, uint64_t cn) {
   static const uint8_t write_options[8]; // sequence number 0: the engine's choice
   const slate_method *m = &slate_methods[method];
+  reuse(op);
   op->queue = q;
   op->result = m->result;
-  op->value = 0;
   if (m->shape == SLATE_FUTURE_BATCH) return start_batch(op, m, self, a, an);
   H h = clone(m->self, self);
   switch (m->shape) {
@@ -141,6 +147,7 @@ void slate_call(slate_op *op, uint32_t method, uint64_t self, uint64_t handle, u
                 uint64_t an, const uint8_t *b, uint64_t bn) {
   slate_status status = {0};
   const slate_method *m = &slate_methods[method];
+  reuse(op);
   if (m->self) self = clone(m->self, self);
   if (m->argument) handle = clone(m->argument, handle);
   switch (m->shape) {

@@ -109,7 +109,7 @@ func (o *op) output() []byte {
 }
 
 func (o *op) freeOutput() {
-	if o.record.out.data != nil {
+	if o.record.out.capacity > 0 {
 		C.slate_buffer_free(&o.record.out)
 	}
 }

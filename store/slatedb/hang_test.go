@@ -229,3 +229,33 @@ func TestManyAbandonedOperationsEnd(t *testing.T) {
 	f.proxy.Clear()
 	eventually(t, "ended", func() bool { return f.objects.Abandoned() == 0 })
 }
+
+// The engine holds writes back while too much waits for the store. Writes that
+// were given up then are applied before those that the same caller began later.
+func TestAbandonedWritesKeepTheirOrder(t *testing.T) {
+	t.Parallel()
+	f := newFaulty(t)
+	db := openDB(t, f.objects, "db", manual(map[string]any{
+		"l0_sst_size_bytes": 64 << 10, "max_unflushed_bytes": 128 << 10,
+	}))
+	f.hang(s3test.On(http.MethodPut, ""))
+	const blocked = 5 // writes in a row that were given up
+	value := func(i int) []byte { return fmt.Appendf(nil, "%010000d", i) }
+	i := 0
+	for gaveUp := 0; gaveUp < blocked; i++ {
+		_, err := db.Put(within(t, briefly), []byte("k"), value(i), nil)
+		if err != nil {
+			requireAbandoned(t, err)
+			gaveUp++
+		}
+		require.Less(t, i, 1000, "nothing holds the writes back")
+	}
+	done := make(chan error, 1)
+	db.PutAsync([]byte("k"), value(i), nil, func(_ uint64, err error) { done <- err })
+
+	f.proxy.Clear()
+	require.NoError(t, <-done)
+	require.Equal(t, string(value(i)), get(t, db, "k"))
+	eventually(t, "ended", func() bool { return f.objects.Abandoned() == 0 })
+	require.Equal(t, string(value(i)), get(t, db, "k"))
+}

@@ -26,7 +26,9 @@ type op struct {
 	failed  error        // why it never began
 	then    func(*op)    // reads the result of a detached operation
 	done    bool         // a detached operation that was done when it began
-	writer  *writer      // waits for the end of this write
+	writer  *writer      // of a write
+	lane    *lane        // of a write that has begun
+	held    bool         // an abandoned write, which counts in the ordered lane
 	joined  bool         // a write that goes with others, in a group; the record is not used
 	seq     uint64       // of a joined write
 }
@@ -74,20 +76,29 @@ func growPool() {
 	pool.slabs.Store(&slabs)
 }
 
+// keptOutput is up to how many bytes a record keeps its output until it is used
+// again: freeing it is a call into C.
+const keptOutput = 4 << 10
+
 // recycle gives back what the operation holds. Its output is gone afterwards.
 func (o *op) recycle() {
 	if o.owner != nil {
 		o.report()
 	}
-	if o.writer != nil {
-		o.writer.advance() // while the handle is held
+	if o.lane != nil && !o.joined {
+		o.writer.advance(o.lane) // while the handle is held
+	}
+	if o.held {
+		o.writer.advance(&o.writer.ordered)
 	}
 	if o.owner != nil {
 		o.owner.release()
 	}
-	o.freeOutput()
+	if len(o.output()) > keptOutput {
+		o.freeOutput()
+	}
 	o.objects, o.owner, o.failed, o.then, o.done = nil, nil, nil, nil, false
-	o.writer, o.joined = nil, false
+	o.writer, o.lane, o.held, o.joined = nil, nil, false, false
 	o.mode.Store(waiting)
 	pool.Lock()
 	pool.free = append(pool.free, o)
@@ -171,6 +182,10 @@ func (o *op) abandon() bool {
 	objects := o.objects
 	o.then = (*op).discard
 	objects.abandoned.Add(1)
+	if o.writer != nil && o.lane == &o.writer.parallel && !o.held {
+		o.held = true
+		o.writer.hold()
+	}
 	if o.mode.CompareAndSwap(waiting, detached) {
 		return true
 	}

@@ -2,24 +2,41 @@ package slatedb
 
 import "sync"
 
-// A writer applies the writes of a database in the order in which they began,
-// which the engine does not once it makes writers wait for memory. One write is
-// in flight at a time; those that begin meanwhile go together as the next batch,
-// which is also much cheaper than one by one.
+// A writer begins the writes of a database. Writes that wait for each other go to
+// the engine together, as one batch, which is cheaper than one by one. And it
+// keeps the order in which a goroutine began its writes, which the engine does
+// not once it makes writers wait for memory.
+//
+// Only a caller that does not wait can begin a write before its last one is done.
+// So there are two lanes: one for callers that wait, with a few writes in flight,
+// and the ordered one, with a single write in flight. As long as the ordered lane
+// is in use every write takes it.
 type writer struct {
 	handle *handle
 
-	mu     sync.Mutex
-	busy   bool // a write is in flight, and will call advance
-	groups []*writeGroup
-	spare  *writeGroup
+	mu       sync.Mutex
+	parallel lane
+	ordered  lane
+	spare    *writeGroup
 }
+
+// parallelFlights lets the engine apply one group while the next one is made.
+const parallelFlights = 2
+
+// A lane is a queue of groups and the writes that are in flight before them. The
+// writer's lock guards it.
+type lane struct {
+	flights int
+	groups  []*writeGroup
+}
+
+func (l *lane) busy() bool { return l.flights > 0 || len(l.groups) > 0 }
 
 // A writeGroup is what goes to the engine together.
 type writeGroup struct {
-	batch   Batch
-	ops     []*op // one for each write, in the same order
-	private bool  // a write that may fail by itself: nothing may join it
+	batch Batch
+	ops   []*op // one for each write, in the same order
+	alone bool  // nothing may join
 }
 
 // groupBytes and groupWrites bound a group, so that the engine's one writer task
@@ -37,10 +54,14 @@ type write struct {
 	ttl        TTL
 }
 
-// private tells whether a write may fail by itself: merges need an operator.
-func (x *write) private() bool {
+// aloneWrites is from how many writes on joining others gains a batch nothing.
+const aloneWrites = 16
+
+// alone tells whether nothing may join a write: one that may fail by itself, as a
+// merge does without an operator, and a large one.
+func (x *write) alone() bool {
 	if x.batch != nil {
-		return x.batch.merges
+		return x.batch.merges || x.batch.count >= aloneWrites
 	}
 	return x.kind == batchMerge
 }
@@ -60,19 +81,32 @@ func (x *write) check() error {
 
 // begin begins a write and tells whether it is done already.
 func (w *writer) begin(c *op, x write) bool {
+	c.objects, c.writer = w.handle.objects, w
 	if err := x.check(); err != nil {
 		return c.fail(w.handle.objects, err)
 	}
-	w.mu.Lock()
-	if !w.busy {
-		w.busy = true
-		w.mu.Unlock()
-		c.writer = w
+	if w.enter(c, &x) {
 		return x.start(c, w.handle)
 	}
+	return false
+}
+
+// enter finds the write's lane. It tells whether the write begins at once; else
+// it has joined a group.
+func (w *writer) enter(c *op, x *write) bool {
+	w.mu.Lock()
 	defer w.mu.Unlock()
-	c.objects, c.joined = w.handle.objects, true
-	g := w.open(x.private())
+	l, limit := &w.parallel, parallelFlights
+	if w.ordered.busy() || c.mode.Load() == detached {
+		l, limit = &w.ordered, 1
+	}
+	c.lane = l
+	if len(l.groups) == 0 && l.flights < limit || l == &w.parallel && x.alone() {
+		l.flights++
+		return true
+	}
+	c.joined = true
+	g := w.open(l, x.alone())
 	g.add(x)
 	g.ops = append(g.ops, c)
 	return false
@@ -98,10 +132,10 @@ func (x *write) start(c *op, h *handle) bool {
 }
 
 // open is the group that the next write joins. The caller holds the lock.
-func (w *writer) open(private bool) *writeGroup {
-	if n := len(w.groups); n > 0 && !private {
-		last := w.groups[n-1]
-		if !last.private && last.batch.Size() < groupBytes && last.batch.Len() < groupWrites {
+func (w *writer) open(l *lane, alone bool) *writeGroup {
+	if n := len(l.groups); n > 0 && !alone {
+		last := l.groups[n-1]
+		if !last.alone && last.batch.Size() < groupBytes && last.batch.Len() < groupWrites {
 			return last
 		}
 	}
@@ -110,12 +144,12 @@ func (w *writer) open(private bool) *writeGroup {
 	if g == nil {
 		g = &writeGroup{}
 	}
-	g.private = private
-	w.groups = append(w.groups, g)
+	g.alone = alone
+	l.groups = append(l.groups, g)
 	return g
 }
 
-func (g *writeGroup) add(x write) {
+func (g *writeGroup) add(x *write) {
 	if x.batch != nil {
 		g.batch.append(x.batch)
 		return
@@ -123,19 +157,28 @@ func (g *writeGroup) add(x write) {
 	g.batch.add(x.kind, x.key, x.value, x.ttl)
 }
 
-// advance is called when the write in flight is done: the next group begins.
-func (w *writer) advance() {
+// hold lets an abandoned write of the parallel lane count as one in flight in the
+// ordered lane: its caller waits no more.
+func (w *writer) hold() {
 	w.mu.Lock()
-	if len(w.groups) == 0 {
-		w.busy = false
+	w.ordered.flights++
+	w.mu.Unlock()
+}
+
+// advance is called when a write of a lane is done: the next group begins.
+func (w *writer) advance(l *lane) {
+	w.mu.Lock()
+	l.flights--
+	if len(l.groups) == 0 || l == &w.ordered && l.flights > 0 {
 		w.mu.Unlock()
 		return
 	}
-	g := w.groups[0]
-	w.groups = append(w.groups[:0], w.groups[1:]...)
+	g := l.groups[0]
+	l.groups = append(l.groups[:0], l.groups[1:]...)
+	l.flights++
 	w.mu.Unlock()
 	launch((*op).sequence, func(seq uint64, err error) { w.end(g, seq, err) }, func(c *op) bool {
-		c.writer = w
+		c.writer, c.lane = w, l
 		return w.handle.start(c, dbWrite, g.batch.entries, nil, nil)
 	})
 }
