@@ -239,7 +239,7 @@ func TestAbandonedWritesKeepTheirOrder(t *testing.T) {
 		"l0_sst_size_bytes": 64 << 10, "max_unflushed_bytes": 128 << 10,
 	}))
 	f.hang(s3test.On(http.MethodPut, ""))
-	const blocked = 5 // writes in a row that were given up
+	const blocked = 20 // writes in a row that were given up
 	value := func(i int) []byte { return fmt.Appendf(nil, "%010000d", i) }
 	i := 0
 	for gaveUp := 0; gaveUp < blocked; i++ {

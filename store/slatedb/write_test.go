@@ -177,11 +177,12 @@ func TestArgumentsAreChecked(t *testing.T) {
 func TestAsyncWritesKeepTheirOrder(t *testing.T) {
 	settings := map[string]any{
 		"l0_sst_size_bytes": 64 << 10, "max_unflushed_bytes": 128 << 10, "flush_interval": "1ms",
+		"l0_max_ssts": 1000, "l0_max_ssts_per_key": 1000,
 	}
 	for name, o := range map[string]*Options{"free": nil, "back-pressure": {Settings: settings}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			const n = 400
+			const n = 3000
 			db := memoryDB(t, o)
 			seqs := make([]uint64, n)
 			var all sync.WaitGroup
