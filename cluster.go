@@ -24,6 +24,7 @@ type Cluster struct {
 	config Config
 	ctx    context.Context // of the start; Stop cancels it
 	cancel context.CancelCauseFunc
+	begun  chan struct{} // closed when the start has succeeded or failed
 	done   chan struct{} // closed when nothing of the node runs any more
 
 	node atomic.Pointer[actors.Node] // nil until there is one to ask
@@ -93,41 +94,51 @@ func New(c Config) (*Cluster, error) {
 		return nil, fmt.Errorf("slap: Settings: %w", err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Cluster{config: c, ctx: ctx, cancel: cancel, done: make(chan struct{})}, nil
+	return &Cluster{config: c, ctx: ctx, cancel: cancel, begun: make(chan struct{}), done: make(chan struct{})}, nil
 }
 
 // Start connects to the store, checks the cluster's identity and the store's
 // fitness, and starts the node. It returns once every shard of this node was
 // attempted; those that could not open are tried again in the background. When
-// it fails nothing is left running. A cluster starts once.
+// it fails nothing is left running, but opens that a hanging store holds up: then
+// the error is a [*StopError] too. When ctx ends it fails, within CloseTimeout and
+// DrainTimeout. A cluster starts once.
 func (c *Cluster) Start(ctx context.Context) error {
-	c.mu.Lock()
-	started, stopped := c.started, c.stopped
-	c.started = true
-	c.mu.Unlock()
-	switch {
-	case started:
-		return errors.New("slap: Start was called before: make a new Cluster")
-	case stopped:
-		return fmt.Errorf("slap: %w: Stop was called before Start", ErrNotRunning)
+	if err := c.begin(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
 
 	r, err := start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
+	defer close(c.begun)
 	if err != nil {
 		c.finish(err)
 		return err
 	}
 	c.mu.Lock()
 	c.run = r
-	stopped = c.stopped
+	stopped := c.stopped
 	c.mu.Unlock()
 	go c.watch(r) //nolint:gosec // it outlives the start's context
 	if stopped {
-		return c.stop(context.WithoutCancel(ctx), r)
+		return errors.Join(context.Cause(c.ctx), c.stop(context.WithoutCancel(ctx), r))
 	}
+	return nil
+}
+
+// begin says whether the cluster may start: once, and not after a stop.
+func (c *Cluster) begin() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.started:
+		return errors.New("slap: Start was called before: make a new Cluster")
+	case c.stopped:
+		return fmt.Errorf("slap: %w: Stop was called before Start", ErrNotRunning)
+	}
+	c.started = true
 	return nil
 }
 
@@ -154,20 +165,39 @@ func (c *Cluster) finish(err error) {
 // executed, and every database is closed. It returns a [*StopError] for those
 // that could not be; they are closed later, or fenced by the next owner. Without
 // a deadline it is bounded by the timeouts of [Config]. A second call waits for
-// the same end; a call during Start makes that fail.
+// the same end; a call during Start makes that fail, and one before Start is the end.
 func (c *Cluster) Stop(ctx context.Context) error {
 	c.mu.Lock()
-	r, started := c.run, c.started
+	started, stopped := c.started, c.stopped
 	c.stopped = true
 	c.mu.Unlock()
 	c.cancel(fmt.Errorf("slap: %w: Stop was called", ErrNotRunning))
-	switch {
-	case !started:
+	if !started {
+		if !stopped {
+			c.finish(nil)
+		}
 		return nil
-	case r == nil:
-		return c.wait(ctx)
+	}
+	ctx, cancel := c.bounded(ctx)
+	defer cancel()
+	if err := wait(ctx, c.begun); err != nil {
+		return err
+	}
+	c.mu.Lock()
+	r := c.run
+	c.mu.Unlock()
+	if r == nil {
+		return c.startFailure()
 	}
 	return c.stop(ctx, r)
+}
+
+// startFailure is what a stop says of a start that failed: which shards it left.
+func (c *Cluster) startFailure() error {
+	if left := new(StopError); errors.As(c.Err(), &left) {
+		return left
+	}
+	return nil
 }
 
 func (c *Cluster) stop(ctx context.Context, r *run) error {
@@ -180,13 +210,12 @@ func (c *Cluster) stop(ctx context.Context, r *run) error {
 	if err != nil {
 		return err
 	}
-	return c.wait(ctx)
+	return wait(ctx, c.done)
 }
 
-// wait waits for the end of everything.
-func (c *Cluster) wait(ctx context.Context) error {
+func wait(ctx context.Context, what <-chan struct{}) error {
 	select {
-	case <-c.done:
+	case <-what:
 		return nil
 	case <-ctx.Done():
 		return context.Cause(ctx)
@@ -240,6 +269,9 @@ func (c *Cluster) AwaitReady(ctx context.Context) error {
 // Ready says whether every shard is open here or owned elsewhere, as this node
 // sees it. It asks nobody.
 func (c *Cluster) Ready() bool {
+	if c.ended() {
+		return false
+	}
 	assignments := c.Assignments()
 	return len(assignments) > 0 && !slices.ContainsFunc(assignments, func(a Assignment) bool {
 		return a.State != StateRunning && a.State != StateRemote

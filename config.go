@@ -1,9 +1,11 @@
 package slap
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"regexp"
 	"time"
 
@@ -42,6 +44,12 @@ const (
 	DefaultDrainTimeout = 2 * time.Second
 )
 
+// Limits of [Config].
+const (
+	MaxShards  = 1_000_000
+	MaxTimeout = 365 * 24 * time.Hour
+)
+
 // ProbeMode says what [Cluster.Start] does about the store's fitness.
 type ProbeMode uint8
 
@@ -63,10 +71,10 @@ type Cache struct {
 }
 
 // Config says what a cluster is. Zero fields take their defaults; negative
-// durations and counts are errors. [New] checks everything.
+// durations and counts are errors, as are durations above [MaxTimeout]. [New] checks everything.
 type Config struct {
 	// Cluster is recorded in the store at the first start. A cluster with another
-	// name does not start on the same path. Default: the name recorded.
+	// name does not start on the same path. It is made as Name is. Default: the name recorded.
 	Cluster string
 
 	// Name of this node: letters, digits, '.', '_' and '-', at most 63. Default: "local".
@@ -75,11 +83,11 @@ type Config struct {
 	// Store is where everything lives. Required.
 	Store store.Store
 
-	// Path is put in front of every key in the store.
+	// Path is put in front of every key in the store: parts between single slashes.
 	Path string
 
 	// Shards is how many databases there are, fixed for the life of the data:
-	// it is recorded at the first start. Required, above 0.
+	// it is recorded at the first start. Required, from 1 to [MaxShards].
 	Shards int
 
 	// Settings of SlateDB by their JSON names, merged by key, deeply, into the
@@ -128,7 +136,8 @@ type Config struct {
 	MeterProvider metric.MeterProvider
 }
 
-var nodeName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
+// name is what clusters and nodes may be called.
+var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // withDefaults checks the configuration and fills in what is not set.
 func (c Config) withDefaults() (Config, error) {
@@ -161,20 +170,51 @@ func or[T comparable](v, byDefault T) T {
 }
 
 func (c Config) check() error {
-	switch {
-	case c.Store.IsZero():
-		return errors.New("slap: Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
-	case c.Shards <= 0:
-		return fmt.Errorf("slap: Shards must be a positive number, not %d", c.Shards)
-	case c.Name != "" && !nodeName.MatchString(c.Name):
-		return fmt.Errorf("slap: Name %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", c.Name)
-	case c.Cache.Disabled && c.Cache.Bytes > 0:
-		return errors.New("slap: Cache.Disabled and Cache.Bytes exclude each other: set one")
-	case c.MaxPending < 0:
-		return fmt.Errorf("slap: MaxPending must not be negative, it is %d", c.MaxPending)
-	case c.Probe > ProbeOff:
-		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
+	for _, check := range []func() error{c.checkNames, c.checkStore, c.checkNumbers, c.checkDurations, c.checkStrategy} {
+		if err := check(); err != nil {
+			return fmt.Errorf("slap: %w", err)
+		}
 	}
+	return nil
+}
+
+func (c Config) checkNames() error {
+	for _, n := range []struct{ field, value string }{{"Cluster", c.Cluster}, {"Name", c.Name}} {
+		if n.value != "" && !name.MatchString(n.value) {
+			return fmt.Errorf("%s %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", n.field, n.value)
+		}
+	}
+	if err := store.CheckKey(store.JoinKey(c.Path, "_cluster")); err != nil {
+		return fmt.Errorf("Path %q cannot be used: %w", c.Path, err)
+	}
+	return nil
+}
+
+func (c Config) checkStore() error {
+	if c.Store.IsZero() {
+		return errors.New("Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
+	}
+	if _, err := c.Store.Location(context.Background()); err != nil {
+		return fmt.Errorf("Store: %w", err)
+	}
+	return nil
+}
+
+func (c Config) checkNumbers() error {
+	switch {
+	case c.Shards <= 0 || c.Shards > MaxShards:
+		return fmt.Errorf("Shards must be from 1 to %d, it is %d", MaxShards, c.Shards)
+	case c.Cache.Disabled && c.Cache.Bytes > 0:
+		return errors.New("Cache.Disabled and Cache.Bytes exclude each other: set one")
+	case c.MaxPending < 0:
+		return fmt.Errorf("MaxPending must not be negative, it is %d", c.MaxPending)
+	case c.Probe > ProbeOff:
+		return fmt.Errorf("Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
+	}
+	return nil
+}
+
+func (c Config) checkDurations() error {
 	for _, d := range []struct {
 		field string
 		value time.Duration
@@ -184,8 +224,27 @@ func (c Config) check() error {
 		{"CloseTimeout", c.CloseTimeout},
 		{"DrainTimeout", c.DrainTimeout},
 	} {
-		if d.value < 0 {
-			return fmt.Errorf("slap: %s must not be negative, it is %v", d.field, d.value)
+		if d.value < 0 || d.value > MaxTimeout {
+			return fmt.Errorf("%s must be from 0 to %v, it is %v", d.field, MaxTimeout, d.value)
+		}
+	}
+	return nil
+}
+
+// checkStrategy checks what other code brings. A nil pointer in an interface would
+// panic at its first use.
+func (c Config) checkStrategy() error {
+	for _, f := range []struct {
+		field string
+		value any
+	}{{"Strategy", c.Strategy}, {"MeterProvider", c.MeterProvider}} {
+		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() {
+			return fmt.Errorf("%s is a nil %T: leave it out or set it", f.field, f.value)
+		}
+	}
+	if v, ok := c.Strategy.(strategy.Validator); ok {
+		if err := v.Validate(c.Shards); err != nil {
+			return fmt.Errorf("Strategy: %w", err)
 		}
 	}
 	return nil

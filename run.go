@@ -23,7 +23,7 @@ func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err
 	r = &run{}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, r.end(context.WithoutCancel(ctx)))
+			err = r.abandon(ctx, c, err)
 		}
 	}()
 	if err := checkStore(ctx, c); err != nil {
@@ -47,8 +47,25 @@ func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err
 	if r.node, err = actors.New(system, config); err != nil {
 		return r, err
 	}
+	r.release = append(r.release, func(context.Context) error { r.node.Close(); return nil })
 	made(r.node)
 	return r, r.node.Start(ctx)
+}
+
+// abandon releases what a start that failed holds. The error names the shards whose
+// opens go on.
+func (r *run) abandon(ctx context.Context, c *Config, err error) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.DrainTimeout)
+	defer cancel()
+	if r.node != nil {
+		if shards := r.node.Unclosed(); len(shards) > 0 {
+			err = &StopError{Shards: shards, Cause: err}
+		}
+	}
+	if end := r.end(ctx); end != nil {
+		return fmt.Errorf("%w; %w", err, end)
+	}
+	return err
 }
 
 // checkStore opens the bucket and checks that it is the cluster's, and fit.

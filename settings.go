@@ -27,7 +27,7 @@ func splitSettings(given map[string]any) (flushInterval time.Duration, engine ma
 		return 0, nil, err
 	}
 	if wal, ok := engine["wal_enabled"]; ok && wal != true {
-		return 0, nil, fmt.Errorf("slap: Settings: wal_enabled must not be %v: without the log no write becomes durable", wal)
+		return 0, nil, fmt.Errorf("slap: Settings: wal_enabled must be true, not %#v: without the log no write becomes durable", wal)
 	}
 	engine["flush_interval"] = nil
 	return flushInterval, engine, nil

@@ -36,7 +36,7 @@ func (s *Shard) spec(name string) supervision.ChildSpec {
 }
 
 // fill asks the application for the shard's children and puts an inbox in front
-// of each.
+// of each actor.
 func (s *Shard) fill() (err error) {
 	if s.config.ShardChildren == nil {
 		return nil
@@ -47,6 +47,10 @@ func (s *Shard) fill() (err error) {
 		}
 	}()
 	for _, child := range s.config.ShardChildren(s) {
+		if child.Supervisor != nil { // it takes no requests
+			s.children.Children = append(s.children.Children, child)
+			continue
+		}
 		b := &inbox{name: child.Name, shard: s, replies: s.replies, limit: s.config.MaxPending}
 		child.Props = append([]actor.PropsOption{actor.WithReceiverMiddleware(b.middleware)}, child.Props...)
 		s.children.Children = append(s.children.Children, child)

@@ -31,6 +31,7 @@ type (
 type database struct {
 	shard   *Shard
 	opening *opening
+	overdue bool // the open took too long
 	timer   *time.Timer
 }
 
@@ -42,7 +43,8 @@ func (d *database) Receive(ctx actor.Context) {
 	case opened:
 		d.opened(ctx)
 	case openTimeout:
-		if d.shard.db == nil {
+		if d.shard.DB() == nil {
+			d.overdue = true
 			supervision.Fail(ctx, fmt.Errorf("shard %d: %w", d.shard.number, errOpenAbandoned))
 		}
 	case look:
@@ -57,7 +59,7 @@ func (d *database) Receive(ctx actor.Context) {
 
 func (d *database) open(ctx actor.Context) {
 	c, root, self := d.shard.config, ctx.ActorSystem().Root, ctx.Self()
-	d.shard.database.Store(self)
+	d.shard.opens(self)
 	options := c.Database
 	options.CacheID = uint64(d.shard.number)
 	options.OnWrite = d.shard.wrote
@@ -93,10 +95,10 @@ func (d *database) watch(ctx actor.Context) {
 }
 
 func (d *database) look(ctx actor.Context, cause error) {
-	if d.shard.db == nil {
+	if d.shard.DB() == nil {
 		return
 	}
-	switch reason := d.shard.db.Status().CloseReason; {
+	switch reason := d.shard.DB().Status().CloseReason; {
 	case reason == slatedb.ReasonFenced || errors.Is(cause, slatedb.ErrFenced):
 		d.fenced()
 		supervision.Exit(ctx, ErrFenced)
@@ -120,7 +122,11 @@ func (d *database) fenced() {
 func (d *database) close() {
 	d.shard.status.stopping()
 	d.shard.shut()
-	ctx, cancel := context.WithTimeout(context.Background(), d.shard.config.CloseTimeout)
+	timeout := d.shard.config.CloseTimeout
+	if d.overdue {
+		timeout = 0 // it was waited for already
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	db, err := d.opening.wait(ctx, &d.shard.inFlight)
 	if err != nil {
@@ -131,17 +137,19 @@ func (d *database) close() {
 }
 
 func (d *database) shutdown(ctx context.Context, db *slatedb.DB) lastWord {
-	skipFlush := d.shard.status.get() == Fenced || d.shard.db == nil
-	err := db.Close(ctx, &slatedb.CloseOptions{SkipFlush: skipFlush})
+	o := &slatedb.CloseOptions{SkipFlush: d.shard.status.get() == Fenced || d.shard.DB() == nil}
+	err := db.Close(ctx, o)
+	if err != nil && ctx.Err() != nil { // it goes on, or begins now
+		d.shard.inFlight.Store(true)
+		db.CloseAsync(o, func(error) { d.shard.inFlight.Store(false) })
+	}
 	last := lastWord{durable: db.Status().DurableSeq, reason: messages.ErrStopping}
 	switch {
 	case errors.Is(err, slatedb.ErrFenced) || d.shard.status.get() == Fenced:
 		d.fenced()
 		last.reason = ErrFenced
-	case errors.Is(err, slatedb.ErrAbandoned):
+	case err != nil && ctx.Err() != nil:
 		last.reason = errCloseAbandoned
-		d.shard.inFlight.Store(true)
-		db.CloseAsync(nil, func(error) { d.shard.inFlight.Store(false) }) // joins the one that goes on
 	case err != nil:
 		last.reason = err
 	}

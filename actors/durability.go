@@ -83,13 +83,15 @@ func (d *durability) advance(durable uint64) []waiter {
 }
 
 // end says that the database is closed, with everything up to durable durable.
-// It returns who is released and who will never be.
+// It returns who is released and who will never be. The first end counts; another
+// one returns who came since.
 func (d *durability) end(durable uint64, reason error) (released, lost []waiter) {
 	if d.ended != nil {
-		return nil, nil
+		durable = d.durable
+	} else {
+		d.ended = reason
 	}
 	released = d.advance(durable)
-	d.ended = reason
 	for len(d.waiters) > 0 {
 		w, _ := heap.Pop(&d.waiters).(waiter)
 		lost = append(lost, w)

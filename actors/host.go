@@ -35,7 +35,6 @@ type host struct {
 	node  *Node
 	slots []slot
 	names map[string]int // of the openings that are not idle
-	count uint64         // openings so far
 }
 
 // slot is what the host knows of one shard.
@@ -89,12 +88,8 @@ func (h *host) start(ctx actor.Context, m startShard) {
 		answer(ctx, m.replyTo, &strategy.Started{Shard: m.shard, Err: err})
 		return
 	}
-	h.count++
-	c := h.node.config
-	opening := fmt.Sprintf("%s.%d", c.Incarnation, h.count)
-	shard := newShard(m.shard, opening, c, h.node.replies)
-	name := fmt.Sprintf("%d-%s", m.shard, opening)
-	h.node.remember(shard)
+	shard := h.node.newShard(m.shard)
+	name := fmt.Sprintf("%d-%s", m.shard, shard.opening)
 	h.slots[m.shard] = slot{state: opens, shard: shard, name: name, starter: m.replyTo}
 	h.names[name] = m.shard
 	h.node.table.set(m.shard, StateOpening, nil)
@@ -107,7 +102,7 @@ func (h *host) refuseStart(n int) error {
 	}
 	switch h.slots[n].state {
 	case idle:
-		if h.node.inFlight(n) {
+		if h.node.leaving.Load() || h.node.inFlight(n) {
 			return strategy.ErrClosing
 		}
 		return nil
@@ -249,7 +244,8 @@ func (h *host) free(n int, why error) {
 	h.node.table.fail(n, why)
 }
 
-// end marks every shard, so that children can tell a shutdown from a fence.
+// end marks every shard, so that children can tell a shutdown from a fence. None of
+// them is open once the host is there again.
 func (h *host) end() {
 	for n := range h.slots {
 		if s := &h.slots[n]; s.state != idle {
@@ -257,6 +253,7 @@ func (h *host) end() {
 				s.timer.Stop()
 			}
 			s.shard.stop()
+			h.node.table.set(n, StateClosing, nil)
 		}
 	}
 }

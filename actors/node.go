@@ -29,6 +29,7 @@ type Node struct {
 	name    string
 	tree    *supervision.Tree // nil until it has started
 	leaving atomic.Bool
+	count   atomic.Uint64 // openings so far
 
 	mu       sync.Mutex
 	openings []*Shard // those that may not be closed yet
@@ -50,23 +51,34 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 }
 
 // Start starts the tree and returns once every child of it is ready: with the
-// strategy local, once every shard was attempted. A node whose start failed is
-// released.
+// strategy local, once every shard was attempted. Nothing of it runs when it fails,
+// but opens that took too long.
 func (n *Node) Start(ctx context.Context) error {
-	tree, err := supervision.Start(ctx, n.system, n.spec(n.name))
+	spec, err := n.spec()
 	if err != nil {
-		n.replies.close()
 		return err
 	}
-	n.tree = tree
-	return nil
+	n.tree, err = supervision.Start(ctx, n.system, spec)
+	return err
+}
+
+// Close releases what the node holds in the actor system, once its tree has ended or
+// did not start.
+func (n *Node) Close() {
+	n.table.clear()
+	n.replies.close()
 }
 
 // spec is the tree. A host or strategy that starts over knows nothing of shards
 // that are still open, so that all of them start over together.
-func (n *Node) spec(name string) supervision.Spec {
+func (n *Node) spec() (s supervision.Spec, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("slap: Strategy panicked: %v", p)
+		}
+	}()
 	return supervision.Spec{
-		Name:     name,
+		Name:     n.name,
 		Strategy: supervision.OneForAll,
 		Events:   n.log,
 		Children: []supervision.ChildSpec{
@@ -74,7 +86,7 @@ func (n *Node) spec(name string) supervision.Spec {
 			{Name: hostName, New: func() actor.Actor { return &host{node: n} }},
 			n.config.Strategy.Child((*runtime)(n)),
 		},
-	}
+	}, nil
 }
 
 func (n *Node) log(e supervision.Event) {
@@ -109,28 +121,31 @@ func (n *Node) Stop(ctx context.Context) (unclosed []int, err error) {
 	n.leaving.Store(true)
 	n.drain(ctx)
 	err = n.tree.Stop(ctx)
-	n.replies.close()
+	return n.Unclosed(), err
+}
+
+// Unclosed are the shards whose databases are not known to be closed.
+func (n *Node) Unclosed() []int {
+	var shards []int
 	for _, s := range n.unclosed() {
-		unclosed = append(unclosed, s.number)
+		shards = append(shards, s.number)
 	}
-	slices.Sort(unclosed)
-	return slices.Compact(unclosed), err
+	slices.Sort(shards)
+	return slices.Compact(shards)
 }
 
 // drain lets what has begun on all shards come to its end, for DrainTimeout.
 func (n *Node) drain(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, n.config.DrainTimeout)
 	defer cancel()
+	var shards []*Shard
 	for i := range n.table {
 		if s := n.table.get(i).shard; s != nil {
 			s.stop()
+			shards = append(shards, s)
 		}
 	}
-	for i := range n.table {
-		s := n.table.get(i).shard
-		if s == nil {
-			continue
-		}
+	for _, s := range shards {
 		done := make(chan struct{})
 		s.onDrained(func() { close(done) })
 		select {
@@ -139,6 +154,15 @@ func (n *Node) drain(ctx context.Context) {
 			return
 		}
 	}
+}
+
+// newShard makes the next opening of a shard. No two have the same id, over all
+// hosts of the node.
+func (n *Node) newShard(number int) *Shard {
+	opening := fmt.Sprintf("%s.%d", n.config.Incarnation, n.count.Add(1))
+	s := newShard(number, opening, n.config, n.replies)
+	s.began = n.remember
+	return s
 }
 
 // remember keeps an opening until it is known to be closed.

@@ -60,7 +60,7 @@ func (n *notifier) do(ctx actor.Context, s step) {
 	}
 	n.shard.clean()
 	root, self := ctx.ActorSystem().Root, ctx.Self()
-	n.shard.db.FlushAsync(slatedb.WAL, func(err error) { root.Send(self, flushed{err}) })
+	n.shard.DB().FlushAsync(slatedb.WAL, func(err error) { root.Send(self, flushed{err}) })
 }
 
 func (n *notifier) wakeAfter(ctx actor.Context, d time.Duration) {

@@ -21,10 +21,11 @@ type Shard struct {
 	opening string
 	config  *Config
 	replies *replies
+	began   func(*Shard) // told before the open begins; may be nil
 
 	status status
 	gate   *gate
-	db     *slatedb.DB // set before any child exists
+	db     atomic.Pointer[slatedb.DB] // set before any child exists
 	waits  waits
 
 	dirty    atomic.Bool   // written to since the last flush began
@@ -71,7 +72,7 @@ func (s *Shard) Status() Status { return s.status.get() }
 // DB is the shard's database. The shard opens, flushes and closes it: a child
 // that closes it crashes the shard. Every write through it becomes durable,
 // waited for or not.
-func (s *Shard) DB() *slatedb.DB { return s.db }
+func (s *Shard) DB() *slatedb.DB { return s.db.Load() }
 
 // WrittenSeq is the highest sequence number written through this opening, or the
 // durable one it began with. What was read so far is at or below it.
@@ -82,14 +83,17 @@ func (s *Shard) DurableSeq() uint64 {
 	if last := s.final.Load(); last != nil {
 		return last.durable
 	}
-	return s.db.Status().DurableSeq
+	return s.DB().Status().DurableSeq
 }
 
 // NotifyWhenDurable sends [messages.Durable] with the tag once everything up to
 // seq is durable, or [messages.NotDurable] if the shard ends before that is
 // known. It returns at once. A shard's notifications come lowest sequence number
-// first, those with the same in the order of the calls.
+// first, those with the same in the order of the calls. A nil PID is told nothing.
 func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
+	if to == nil {
+		return
+	}
 	root := s.replies.system.Root
 	s.whenDurable(seq, func(durable bool, reason error) {
 		if durable {
@@ -196,14 +200,19 @@ func (s *Shard) sendNotifier(message any) {
 func (s *Shard) stop() {
 	s.status.stopping()
 	s.shut()
-	s.sendNotifier(hurry{})
+	if s.DB() != nil {
+		s.sendNotifier(hurry{})
+	}
 }
 
 // onDrained calls f once the gate is shut and nothing is inside.
 func (s *Shard) onDrained(f func()) { s.gate.onDrained(f) }
 
-// closed says that the database has ended and nothing of it goes on.
-func (s *Shard) closed() bool { return s.final.Load() != nil && !s.inFlight.Load() }
+// closed says that the database was never to be opened, or has ended and nothing of
+// it goes on.
+func (s *Shard) closed() bool {
+	return s.database.Load() == nil || s.final.Load() != nil && !s.inFlight.Load()
+}
 
 // closeError is why the database is not closed; nil if it is.
 func (s *Shard) closeError() error {
@@ -213,10 +222,18 @@ func (s *Shard) closeError() error {
 	return errCloseAbandoned
 }
 
+// opens says that the database's actor is about to open it.
+func (s *Shard) opens(database *actor.PID) {
+	s.database.Store(database)
+	if s.began != nil {
+		s.began(s)
+	}
+}
+
 // opened takes the database over; everything in it is durable.
 func (s *Shard) opened(db *slatedb.DB) {
 	s.written.Store(db.Status().DurableSeq)
-	s.db = db
+	s.db.Store(db)
 }
 
 // end keeps the database's last word.
@@ -227,10 +244,10 @@ func (s *Shard) lastWord() (durable uint64, reason error) {
 	if last := s.final.Load(); last != nil {
 		return last.durable, last.reason
 	}
-	if s.db == nil {
+	if s.DB() == nil {
 		return 0, messages.ErrStopping
 	}
-	return s.db.Status().DurableSeq, messages.ErrStopping
+	return s.DB().Status().DurableSeq, messages.ErrStopping
 }
 
 func (s *Shard) lossKind() error {

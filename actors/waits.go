@@ -8,19 +8,21 @@ import (
 // waits shares a shard's durability state between the notifier, which drives it,
 // and everybody who registers. Nobody is told anything under the lock.
 type waits struct {
-	mu sync.Mutex
-	d  durability
+	mu   sync.Mutex
+	d    durability
+	over bool // the shard has ended and everybody who waited is told
 }
 
-// on adds a waiter, or tells it at once if the shard has ended.
+// on adds a waiter, or tells it at once if the shard has ended and those before are
+// told.
 func (w *waits) on(seq uint64, tell func(durable bool, reason error)) {
 	w.mu.Lock()
-	ended, durable := w.d.ended, w.d.durable
-	if ended == nil {
+	over, ended, durable := w.over, w.d.ended, w.d.durable
+	if !over {
 		w.d.wait(seq, tell)
 	}
 	w.mu.Unlock()
-	if ended != nil {
+	if over {
 		tell(seq <= durable, ended)
 	}
 }
@@ -59,11 +61,15 @@ func (w *waits) advance(durable uint64) {
 }
 
 func (w *waits) end(durable uint64, reason error) {
-	w.mu.Lock()
-	released, lost := w.d.end(durable, reason)
-	w.mu.Unlock()
-	tell(released, true, nil)
-	tell(lost, false, reason)
+	for more := true; more; {
+		w.mu.Lock()
+		released, lost := w.d.end(durable, reason)
+		more = len(released)+len(lost) > 0
+		w.over = !more
+		w.mu.Unlock()
+		tell(released, true, nil)
+		tell(lost, false, reason)
+	}
 }
 
 func tell(waiters []waiter, durable bool, reason error) {

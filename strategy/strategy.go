@@ -74,6 +74,12 @@ type Placement struct {
 	Node string // the other node that owns it; empty if none does
 }
 
+// Validator is a [Strategy] that checks its options against the cluster. It is asked
+// before anything starts; errors name the option.
+type Validator interface {
+	Validate(shards int) error
+}
+
 // Strategy decides which shards are open on a node. It opens and closes them only
 // through the [Runtime]. A value serves one cluster.
 type Strategy interface {

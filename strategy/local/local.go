@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -50,6 +51,7 @@ func New(o Options) (*Local, error) {
 	if o.BackoffBase > o.BackoffMax {
 		return nil, fmt.Errorf("local strategy: BackoffBase (%v) must not be above BackoffMax (%v)", o.BackoffBase, o.BackoffMax)
 	}
+	o.Shards = slices.Clone(o.Shards)
 	return &Local{options: o}, nil
 }
 
@@ -59,6 +61,21 @@ func orDefault[T comparable](v, byDefault T) T {
 		return byDefault
 	}
 	return v
+}
+
+// Validate checks the list of shards.
+func (l *Local) Validate(shards int) error {
+	seen := map[int]bool{}
+	for _, n := range l.options.Shards {
+		switch {
+		case n < 0 || n >= shards:
+			return fmt.Errorf("local strategy: Shards names shard %d, but the cluster has 0 to %d", n, shards-1)
+		case seen[n]:
+			return fmt.Errorf("local strategy: Shards names shard %d twice", n)
+		}
+		seen[n] = true
+	}
+	return nil
 }
 
 // Child is the actor that opens the shards. It is ready once each was attempted.
@@ -155,6 +172,10 @@ func (o *opener) stopTimer() {
 }
 
 func (o *opener) attempted(m *strategy.Started, now time.Time) {
+	if errors.Is(m.Err, strategy.ErrStopped) {
+		o.plan.stopped(m.Shard)
+		return
+	}
 	ok := m.Err == nil || errors.Is(m.Err, strategy.ErrAlreadyStarted)
 	if !ok {
 		o.runtime.Logger().Error("shard did not open, trying again later",

@@ -66,15 +66,27 @@ func (p *plan) attempted(n int, ok bool, now time.Time) {
 	if e == nil || e.phase != opening {
 		return
 	}
-	p.opening--
-	if e.attempts == 0 && e.up.IsZero() {
-		p.missing--
-	}
+	p.closeAttempt(e)
 	if ok {
 		e.phase, e.up = running, now
 		return
 	}
 	p.retry(e, now)
+}
+
+// stopped says that the shard was stopped by hand while it opened.
+func (p *plan) stopped(n int) {
+	if e := p.state[n]; e != nil && e.phase == opening {
+		p.closeAttempt(e)
+		e.phase = parked
+	}
+}
+
+func (p *plan) closeAttempt(e *entry) {
+	p.opening--
+	if e.attempts == 0 && e.up.IsZero() {
+		p.missing--
+	}
 }
 
 // down says that an open shard is not open any more. One stopped by hand stays so.

@@ -3,6 +3,7 @@ package local
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -123,6 +124,31 @@ func TestLOC6_AShardStoppedByHandStaysStopped(t *testing.T) {
 	p.down(0, true, at(time.Second))
 	if open, wake := p.next(at(time.Hour)); len(open) > 0 || wake > 0 {
 		t.Errorf("opened %v, wake %v", open, wake)
+	}
+}
+
+func TestLOC6_AShardStoppedByHandWhileItOpensStaysStoppedAndIsAttempted(t *testing.T) {
+	p := newTestPlan(2, 1)
+	p.next(at(0))
+	p.stopped(0)
+	if open, _ := p.next(at(time.Hour)); !slices.Equal(open, []int{1}) {
+		t.Errorf("opened %v, want the next one", open)
+	}
+	p.attempted(1, true, at(time.Hour))
+	if open, wake := p.next(at(2 * time.Hour)); len(open) > 0 || wake > 0 || !p.attemptedAll() {
+		t.Errorf("opened %v, wake %v, attempted all %v", open, wake, p.attemptedAll())
+	}
+}
+
+func TestLOC8_BadShardsAreNamedBeforeTheStart(t *testing.T) {
+	for _, shards := range [][]int{{-1}, {4}, {0, 1, 0}} {
+		l, err := New(Options{Shards: shards})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Validate(4); err == nil || !strings.Contains(err.Error(), "Shards") {
+			t.Errorf("%v: %v", shards, err)
+		}
 	}
 }
 
