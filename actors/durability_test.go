@@ -121,3 +121,18 @@ func TestDUR5_AtTheEndTheDurableAreReleasedAndTheOthersTold(t *testing.T) {
 		t.Fatalf("told %v, want %v", told, want)
 	}
 }
+
+func TestDUR4_WhoComesWhileTheEndIsToldIsToldAfterThoseBefore(t *testing.T) {
+	w := &waits{}
+	var told []int
+	w.on(1, func(bool, error) {
+		w.on(1, func(bool, error) { told = append(told, 3) })
+		told = append(told, 1)
+	})
+	w.on(2, func(bool, error) { told = append(told, 2) })
+	w.end(1, errors.New("over"))
+	w.on(2, func(bool, error) { told = append(told, 4) })
+	if fmt.Sprint(told) != "[1 2 3 4]" {
+		t.Errorf("told %v", told)
+	}
+}
