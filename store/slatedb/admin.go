@@ -38,7 +38,7 @@ func (a *Admin) ManifestAsync(id uint64, done func(*Manifest, error)) {
 }
 
 func (a *Admin) manifest(c *op, id uint64) bool {
-	return a.handle.start(c, adminManifest, appendOptionalNumber(nil, id), nil, nil)
+	return a.handle.start(c, adminManifest, optionalNumber(id), nil, nil)
 }
 
 // Manifests reads the manifests that are still there, from one id up to another,
@@ -53,7 +53,7 @@ func (a *Admin) ManifestsAsync(from, to uint64, done func([]Manifest, error)) {
 }
 
 func (a *Admin) list(c *op, from, to uint64) bool {
-	return a.handle.start(c, adminManifests, appendOptionalNumber(nil, from), appendOptionalNumber(nil, to), nil)
+	return a.handle.start(c, adminManifests, optionalNumber(from), optionalNumber(to), nil)
 }
 
 // A Checkpoint keeps a state of a database for readers: nothing that it refers
@@ -80,7 +80,7 @@ func (o *CheckpointOptions) encode() []byte {
 	if o == nil {
 		o = &CheckpointOptions{}
 	}
-	b := appendOptionalNumber(nil, lifetimeMillis(o.Lifetime))
+	b := optionalNumber(lifetimeMillis(o.Lifetime))
 	b = appendOptionalText(b, o.Source)
 	return appendOptionalText(b, o.Name)
 }
@@ -138,7 +138,7 @@ func (a *Admin) RefreshCheckpointAsync(id string, lifetime time.Duration, done f
 }
 
 func (a *Admin) refreshCheckpoint(c *op, id string, lifetime time.Duration) bool {
-	return a.handle.start(c, adminRefreshCheckpoint, []byte(id), appendOptionalNumber(nil, lifetimeMillis(lifetime)), nil)
+	return a.handle.start(c, adminRefreshCheckpoint, []byte(id), optionalNumber(lifetimeMillis(lifetime)), nil)
 }
 
 // DeleteCheckpoint ends a checkpoint.

@@ -14,7 +14,7 @@ var plainPath = regexp.MustCompile(`^[A-Za-z0-9/._~-]+$`)
 // newDirStore opens a directory, which is made if it is missing. One with an odd
 // path is named by a link, which the engine follows once and for all.
 func newDirStore(dir string) (*ObjectStore, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o750); err != nil {
 		return nil, fmt.Errorf("slatedb: the store's directory: %w", err)
 	}
 	if plainPath.MatchString(dir) {
@@ -24,7 +24,7 @@ func newDirStore(dir string) (*ObjectStore, error) {
 	if err != nil {
 		return nil, fmt.Errorf("slatedb: a link to the store's directory: %w", err)
 	}
-	defer os.RemoveAll(temporary)
+	defer func() { _ = os.RemoveAll(temporary) }()
 	link := filepath.Join(temporary, "store")
 	if err := os.Symlink(dir, link); err != nil {
 		return nil, fmt.Errorf("slatedb: a link to the store's directory: %w", err)

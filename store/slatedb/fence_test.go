@@ -291,5 +291,5 @@ func TestObjectStoreCloses(t *testing.T) {
 	require.NoError(t, objects.Close(t.Context()))
 	failed := make(chan error, 1)
 	OpenAsync(objects, "db", nil, func(_ *DB, err error) { failed <- err })
-	require.True(t, errors.Is(<-failed, ErrClosed))
+	require.ErrorIs(t, <-failed, ErrClosed)
 }

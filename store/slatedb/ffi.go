@@ -110,7 +110,7 @@ func (o *op) output() []byte {
 
 func (o *op) freeOutput() {
 	if o.record.out.capacity > 0 {
-		C.slate_buffer_free(&o.record.out)
+		C.slate_buffer_free(&o.record.out) //nolint:gocritic // cgo's own code
 	}
 }
 

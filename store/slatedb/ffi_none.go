@@ -23,6 +23,7 @@ func newRecords(_, n int) []record { return make([]record, n) }
 func (o *op) begin(*queue, method, uint64, []byte, []byte, []byte) bool {
 	return o.fail(o.objects, errUnsupported)
 }
+
 func (o *op) beginNumber(*queue, method, uint64, uint64) bool {
 	return o.fail(o.objects, errUnsupported)
 }

@@ -25,6 +25,9 @@ func (l *lifetime) retain() { l.state.Add(1) }
 // release ends a use and tells whether it was the last one.
 func (l *lifetime) release() bool { return l.state.Add(-1) == lifetimeClosed && l.end() }
 
+// uses is how many uses there are.
+func (l *lifetime) uses() int64 { return l.state.Load() &^ (lifetimeClosed | lifetimeEnded) }
+
 // close refuses new uses. It tells whether it was the first close and whether
 // nothing is in use.
 func (l *lifetime) close() (first, last bool) {

@@ -174,9 +174,14 @@ func (s *ObjectStore) Close(ctx context.Context) error {
 	select {
 	case <-s.ended:
 		return nil
+	default:
+	}
+	select {
+	case <-s.ended:
+		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w for the object store, %d operations go on: %w",
-			ErrAbandoned, s.Abandoned(), context.Cause(ctx))
+		return fmt.Errorf("%w for the object store, %d of its objects are open or at work: %w",
+			ErrAbandoned, s.life.uses(), context.Cause(ctx))
 	}
 }
 

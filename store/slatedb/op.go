@@ -2,6 +2,7 @@ package slatedb
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -72,7 +73,7 @@ func growPool() {
 		slab[i].wake = make(chan struct{}, 1)
 		pool.free = append(pool.free, &slab[i])
 	}
-	slabs = append(slabs[:len(slabs):len(slabs)], slab)
+	slabs = append(slices.Clip(slabs), slab)
 	pool.slabs.Store(&slabs)
 }
 

@@ -80,8 +80,8 @@ type instrument struct {
 // the engine's threads, many at a time, and must not call the engine. When
 // unregister has returned, the instrument is not read any more.
 type metricsRecorder interface {
-	register(*instrument)
-	unregister(*instrument)
+	register(i *instrument)
+	unregister(i *instrument)
 }
 
 func decodeLabels(b []byte) []label {

@@ -35,13 +35,12 @@ func appendOptionalText(b []byte, value string) []byte {
 	return appendBytes(b, []byte(value))
 }
 
-// appendOptionalNumber takes 0 for none.
-func appendOptionalNumber(b []byte, value uint64) []byte {
-	b = appendFlag(b, value != 0)
+// optionalNumber takes 0 for none.
+func optionalNumber(value uint64) []byte {
 	if value == 0 {
-		return b
+		return []byte{0}
 	}
-	return binary.BigEndian.AppendUint64(b, value)
+	return binary.BigEndian.AppendUint64([]byte{1}, value)
 }
 
 // A decoder reads a record. A record that ends too early sets short and reads as zeros.
