@@ -62,6 +62,8 @@ func TestCFG_EveryBadFieldIsOneSentenceFromNewThatNamesIt(t *testing.T) {
 		{"an unknown setting", settings("l0_max_sst", 1), []string{"Settings", "l0_max_sst"}},
 		{"a setting that hangs", settings("l0_max_ssts", 0), []string{"Settings", "l0_max_ssts"}},
 		{"a setting that is no JSON", settings("l0_max_ssts", make(chan int)), []string{"Settings", "l0_max_ssts"}},
+		{"limited retries", settings("object_store_max_retries", 3), []string{"Settings", "object_store_max_retries"}},
+		{"limited retries below", settings("compactor_options", map[string]any{"object_store_max_retries": 3}), []string{"compactor_options.object_store_max_retries"}},
 		{"no log", settings("wal_enabled", false), []string{"Settings", "wal_enabled"}},
 		{"flush_interval 0", settings("flush_interval", "0s"), []string{"Settings", "flush_interval"}},
 		{"flush_interval below 0", settings("flush_interval", -time.Second), []string{"Settings", "flush_interval"}},

@@ -29,8 +29,27 @@ func splitSettings(given map[string]any) (flushInterval time.Duration, engine ma
 	if wal, ok := engine["wal_enabled"]; ok && wal != true {
 		return 0, nil, fmt.Errorf("slap: Settings: wal_enabled must be true, not %#v: without the log no write becomes durable", wal)
 	}
+	if err := refuseRetryLimits(engine, ""); err != nil {
+		return 0, nil, err
+	}
 	engine["flush_interval"] = nil
 	return flushInterval, engine, nil
+}
+
+// refuseRetryLimits finds object_store_max_retries at any depth: with a limit one
+// outage of the store kills every database for good, and their close says nothing.
+func refuseRetryLimits(settings map[string]any, path string) error {
+	for key, value := range settings {
+		if nested, ok := value.(map[string]any); ok {
+			if err := refuseRetryLimits(nested, path+key+"."); err != nil {
+				return err
+			}
+		}
+		if key == "object_store_max_retries" && value != nil {
+			return fmt.Errorf("slap: Settings: %s%s must not be set: an outage of the store would end every shard instead of being waited for", path, key)
+		}
+	}
+	return nil
 }
 
 func flushIntervalOf(setting any) (time.Duration, error) {
