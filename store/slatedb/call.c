@@ -13,16 +13,36 @@ slate_buffer slate_raw(const uint8_t *p, uint64_t n) {
   return b;
 }
 
-slate_buffer slate_bytes(const uint8_t *p, uint64_t n) {
-  slate_status status = {0};
-  slate_buffer b = slate_rustbuffer_alloc(n + 4, &status);
-  b.data[0] = (uint8_t)(n >> 24);
-  b.data[1] = (uint8_t)(n >> 16);
-  b.data[2] = (uint8_t)(n >> 8);
-  b.data[3] = (uint8_t)n;
+static void put_length(uint8_t *p, uint64_t n) {
+  p[0] = (uint8_t)(n >> 24);
+  p[1] = (uint8_t)(n >> 16);
+  p[2] = (uint8_t)(n >> 8);
+  p[3] = (uint8_t)n;
+}
+
+// fill makes an argument of bytes in a buffer of the engine.
+static slate_buffer fill(slate_buffer b, const uint8_t *p, uint64_t n) {
+  put_length(b.data, n);
   if (n) memcpy(b.data + 4, p, n);
   b.len = n + 4;
   return b;
+}
+
+slate_buffer slate_bytes(const uint8_t *p, uint64_t n) {
+  slate_status status = {0};
+  return fill(slate_rustbuffer_alloc(n + 4, &status), p, n);
+}
+
+// first_bytes is slate_bytes in the buffer of the record's last result, which
+// nobody needs any more, if that is large enough.
+static slate_buffer first_bytes(slate_op *op, const uint8_t *p, uint64_t n) {
+  slate_buffer b = op->out;
+  if (b.capacity < n + 4) {
+    slate_buffer_free(&op->out);
+    return slate_bytes(p, n);
+  }
+  op->out = (slate_buffer){0};
+  return fill(b, p, n);
 }
 
 void slate_buffer_free(slate_buffer *b) {
@@ -80,12 +100,6 @@ static const uint8_t *add(H batch, const uint8_t *p, S status) {
   return t + tn;
 }
 
-// reuse clears what the last operation of a record has left.
-static void reuse(slate_op *op) {
-  op->value = 0;
-  slate_buffer_free(&op->out);
-}
-
 static int start_batch(slate_op *op, const slate_method *m, H self, const uint8_t *p, uint64_t n) {
   slate_status status = {0};
   H batch = ((H(*)(S))slate_methods[SLATE_BATCH_NEW].call)(&status);
@@ -103,9 +117,10 @@ int slate_start(slate_op *op, slate_queue *q, uint32_t method, uint64_t self, co
                 const uint8_t *b, uint64_t bn, const uint8_t *c, uint64_t cn) {
   static const uint8_t write_options[8]; // sequence number 0: the engine's choice
   const slate_method *m = &slate_methods[method];
-  reuse(op);
   op->queue = q;
   op->result = m->result;
+  op->value = 0;
+  if (m->shape != SLATE_FUTURE_B) slate_buffer_free(&op->out);
   if (m->shape == SLATE_FUTURE_BATCH) return start_batch(op, m, self, a, an);
   H h = clone(m->self, self);
   switch (m->shape) {
@@ -113,7 +128,7 @@ int slate_start(slate_op *op, slate_queue *q, uint32_t method, uint64_t self, co
     op->future = ((H(*)(H))m->call)(h);
     break;
   case SLATE_FUTURE_B:
-    op->future = ((H(*)(H, R))m->call)(h, slate_bytes(a, an));
+    op->future = ((H(*)(H, R))m->call)(h, first_bytes(op, a, an));
     break;
   case SLATE_FUTURE_R:
     op->future = ((H(*)(H, R))m->call)(h, slate_raw(a, an));
@@ -147,7 +162,8 @@ void slate_call(slate_op *op, uint32_t method, uint64_t self, uint64_t handle, u
                 uint64_t an, const uint8_t *b, uint64_t bn) {
   slate_status status = {0};
   const slate_method *m = &slate_methods[method];
-  reuse(op);
+  op->value = 0;
+  slate_buffer_free(&op->out);
   if (m->self) self = clone(m->self, self);
   if (m->argument) handle = clone(m->argument, handle);
   switch (m->shape) {

@@ -1,6 +1,10 @@
 package slatedb
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"golang.org/x/sys/cpu"
+)
 
 // A lifetime counts the uses of something and says when the last one has ended
 // after it was closed.
@@ -46,7 +50,9 @@ type handle struct {
 	objects *ObjectStore
 	kind    objectKind
 	id      uint64
+	_       cpu.CacheLinePad // every operation writes to life and reads the rest
 	life    lifetime
+	_       cpu.CacheLinePad
 	gone    atomic.Pointer[Error] // what a use after the close gives
 	onWrite func(seq uint64)      // of Options; inherited by what the object makes
 }
