@@ -32,7 +32,9 @@ func resident(t *testing.T) int {
 func descriptors(t *testing.T) int {
 	t.Helper()
 	files, err := os.ReadDir("/proc/self/fd")
-	require.NoError(t, err)
+	if err != nil {
+		t.Skip("resident memory and descriptors are read from /proc")
+	}
 	return len(files)
 }
 
