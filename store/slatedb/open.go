@@ -1,10 +1,9 @@
 package slatedb
 
-import (
-	"context"
-)
+import "context"
 
-// Options says how to open a database. The zero value is the engine's own defaults.
+// Options says how to open a database. The zero value is the engine's own
+// defaults, but for max_unflushed_bytes: four tables of l0_sst_size_bytes.
 type Options struct {
 	// Settings are the engine's settings that differ from its defaults, merged
 	// into them by key at any depth. An unknown key is an error.
