@@ -213,7 +213,13 @@ func (c *Cluster) stop(ctx context.Context, r *run) error {
 	return wait(ctx, c.done)
 }
 
+// wait waits for what, and sees that it was there also when ctx has ended.
 func wait(ctx context.Context, what <-chan struct{}) error {
+	select {
+	case <-what:
+		return nil
+	default:
+	}
 	select {
 	case <-what:
 		return nil

@@ -69,6 +69,20 @@ func TestSPEC3_AStopAtAnyMomentOfTheStartMakesThatFail(t *testing.T) {
 	}
 }
 
+func TestSPEC3_AStopWhoseContextHasEndedStopsAllTheSame(t *testing.T) {
+	for range 10 {
+		cluster := startCluster(t, slap.Config{Store: store.Memory(), Shards: 1})
+		if err := cluster.Stop(ended()); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		select {
+		case <-cluster.Done():
+		case <-time.After(time.Minute):
+			t.Fatal("it runs on")
+		}
+	}
+}
+
 func TestSPEC3_OfTwoStartsOneSucceeds(t *testing.T) {
 	cluster := newCluster(t, slap.Config{Store: store.Memory(), Shards: 2})
 	results := make(chan error, 8)
