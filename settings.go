@@ -46,7 +46,7 @@ func refuseRetryLimits(settings map[string]any, path string) error {
 			}
 		}
 		if key == "object_store_max_retries" && value != nil {
-			return fmt.Errorf("slap: Settings: %s%s must not be set: an outage of the store would end every shard instead of being waited for", path, key)
+			return fmt.Errorf("slap: Settings: %s%s must not be set: with a limit, an outage of the store ends every shard for good", path, key)
 		}
 	}
 	return nil
