@@ -52,7 +52,7 @@ func slateRegister(
 	i := &instrument{
 		kind:        instrumentKind(m.kind),
 		name:        string(bufferBytes(name)),
-		description: string(bufferBytes(description)),
+		description: decodeDescription(bufferBytes(description)),
 		labels:      decodeLabels(bufferBytes(labels)),
 		bounds:      decodeBounds(bufferBytes(bounds)),
 		cell:        m,

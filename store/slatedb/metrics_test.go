@@ -7,8 +7,11 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 	"unsafe"
 
 	"github.com/stretchr/testify/require"
@@ -110,6 +113,30 @@ func TestMetricsOfDatabases(t *testing.T) {
 	require.NoError(t, m.Close(), "twice is harmless")
 	require.NotContains(t, collect(), "slatedb.db.write_ops")
 	openDB(t, s, "late", &Options{Metrics: m})
+}
+
+func TestMetricsDescriptionsAreText(t *testing.T) {
+	m, collect := newMetrics(t)
+	writeMany(t, openDB(t, openStore(t, store.Memory()), "a", &Options{Metrics: m}), 1)
+	got := collect()
+	require.GreaterOrEqual(t, len(got), 40)
+	described := 0
+	for name, metric := range got {
+		require.True(t, utf8.ValidString(metric.Description), name)
+		require.NotContainsf(t, strings.Map(blankControl, metric.Description), "\x00", "%s: %q", name, metric.Description)
+		if metric.Description != "" {
+			described++
+		}
+	}
+	require.Positive(t, described)
+}
+
+// blankControl makes every control character a zero.
+func blankControl(r rune) rune {
+	if unicode.IsControl(r) {
+		return 0
+	}
+	return r
 }
 
 func TestMetricsHaveNoNewAttributesAtEveryOpen(t *testing.T) {

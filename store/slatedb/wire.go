@@ -104,6 +104,12 @@ func (d *decoder) optionalNumber() (int64, bool) {
 	return 0, false
 }
 
+// decodeDescription reads a metric's description, an optional text; "" if there is none.
+func decodeDescription(b []byte) string {
+	d := decoder{rest: b}
+	return d.optionalText()
+}
+
 // decodeList reads a list whose items take at least one byte each.
 func decodeList[T any](d *decoder, item func(*decoder) T) []T {
 	n := int(int32(d.u32()))
