@@ -13,7 +13,8 @@
 // An [ObjectStore] is where databases live. A [DB] is one of them, open for its
 // only writer; a [Reader] reads one that somebody else writes; an [Admin] looks at
 // one from outside. A [Snapshot] and a [Transaction] belong to a DB, and an
-// [Iterator] to any of these.
+// [Iterator] to any of these. Close them all before the ObjectStore: its Close
+// waits for them until its context ends.
 //
 // # Two forms
 //

@@ -29,9 +29,6 @@ func (l *lifetime) retain() { l.state.Add(1) }
 // release ends a use and tells whether it was the last one.
 func (l *lifetime) release() bool { return l.state.Add(-1) == lifetimeClosed && l.end() }
 
-// uses is how many uses there are.
-func (l *lifetime) uses() int64 { return l.state.Load() &^ (lifetimeClosed | lifetimeEnded) }
-
 // close refuses new uses. It tells whether it was the first close and whether
 // nothing is in use.
 func (l *lifetime) close() (first, last bool) {
@@ -60,6 +57,7 @@ type handle struct {
 // newHandle takes over an object of the engine. The caller holds objects.
 func newHandle(objects *ObjectStore, kind objectKind, id uint64) *handle {
 	objects.life.retain()
+	objects.opened[kind].Add(1)
 	return &handle{objects: objects, kind: kind, id: id}
 }
 
@@ -90,6 +88,7 @@ func (h *handle) close(e *Error) bool {
 
 func (h *handle) free() {
 	freeObject(h.kind, h.id)
+	h.objects.opened[h.kind].Add(-1)
 	h.objects.release()
 }
 

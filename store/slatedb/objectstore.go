@@ -27,6 +27,7 @@ type ObjectStore struct {
 
 	life      lifetime
 	abandoned atomic.Int64
+	opened    census
 	idle      chan struct{} // closed when it is closed and nothing uses it
 	ended     chan struct{} // closed when its goroutines have ended too
 }
@@ -163,7 +164,8 @@ func (s *ObjectStore) Abandoned() int { return int(s.abandoned.Load()) }
 // Close ends the object store: nothing can be opened any more, and once
 // everything opened is closed and every operation has ended, abandoned ones too,
 // its goroutines end. It waits for that until the context ends; what is left
-// then goes on, and another Close waits for it again.
+// then goes on, and another Close waits for it again. The error names what is
+// still open; a context that never ends waits for that for ever.
 func (s *ObjectStore) Close(ctx context.Context) error {
 	if first, last := s.life.close(); first {
 		if last {
@@ -180,8 +182,8 @@ func (s *ObjectStore) Close(ctx context.Context) error {
 	case <-s.ended:
 		return nil
 	case <-ctx.Done():
-		return fmt.Errorf("%w for the object store, %d of its objects are open or at work: %w",
-			ErrAbandoned, s.life.uses(), context.Cause(ctx))
+		return fmt.Errorf("%w for the end of the object store, %s: %w",
+			ErrAbandoned, leftover(&s.opened, s.Abandoned()), context.Cause(ctx))
 	}
 }
 

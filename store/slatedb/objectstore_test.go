@@ -63,6 +63,19 @@ func TestWrongConfigurationIsNamed(t *testing.T) {
 	require.Error(t, err)
 }
 
+func TestNilObjectStoreIsInvalid(t *testing.T) {
+	_, open := Open(t.Context(), nil, "db", nil)
+	_, reader := OpenReader(t.Context(), nil, "db", nil)
+	_, admin := OpenAdmin(nil, "db")
+	failed := make(chan error, 2)
+	OpenAsync(nil, "db", nil, func(_ *DB, err error) { failed <- err })
+	OpenReaderAsync(nil, "db", nil, func(_ *Reader, err error) { failed <- err })
+	for _, err := range []error{open, reader, admin, <-failed, <-failed} {
+		require.ErrorIs(t, err, ErrInvalid)
+		require.ErrorContains(t, err, "the object store is nil: make one with NewObjectStore")
+	}
+}
+
 func TestS3PrefixIsKept(t *testing.T) {
 	server := s3test.Start(t, "bucket")
 	for _, prefix := range []string{"", "some/prefix"} {

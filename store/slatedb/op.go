@@ -152,10 +152,15 @@ func launch[T any](result func(*op) (T, error), done func(T, error), start func(
 		o.recycle()
 		done(value, err)
 	}
-	if start(o) {
-		o.done = true
-		o.objects.completions.push(o)
+	if !start(o) {
+		return
 	}
+	o.done = true
+	if o.objects == nil { // a nil store has no completers
+		go o.then(o)
+		return
+	}
+	o.objects.completions.push(o)
 }
 
 // wait waits until the operation is done. It returns false if the context ended

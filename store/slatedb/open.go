@@ -72,6 +72,9 @@ func (s *ObjectStore) openDB(c *op, path string, o *Options) bool {
 
 // newBuilder makes one of the engine's builders for a path.
 func (s *ObjectStore) newBuilder(m method, path string) (*handle, error) {
+	if s == nil {
+		return nil, invalid("the object store is nil: make one with NewObjectStore")
+	}
 	ok, last := s.life.use()
 	if last {
 		close(s.idle)
