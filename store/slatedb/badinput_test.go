@@ -41,14 +41,14 @@ func TestBadLibrary(t *testing.T) {
 	}
 	for name, c := range map[string]struct{ path, want string }{
 		"none":         {"", "the engine's library is missing: run \"go run github.com/slap-go/slap/store/slatedb/install"},
-		"no such file": {filepath.Join(dir, "nothing.so"), "SLATEDB_LIBRARY names " + dir + "/nothing.so, which does not exist"},
+		"no such file": {filepath.Join(dir, "nothing.so"), "SLATEDB_LIBRARY names " + dir + "/nothing.so, which does not exist: unset SLATEDB_LIBRARY, or set"},
 		"a folder":     {dir, "is not a file"},
 		"text":         {file("text.so", []byte("hello")), "text.so is not a shared library"},
 		"half of it":   {file("half.so", whole[:len(whole)/2]), "half.so is cut short or damaged"},
 		"all but one":  {file("short.so", whole[:len(whole)-1]), "short.so is cut short or damaged"},
 		"a program":    {programPath(t), "is not a shared library"},
 		"the C library": {
-			cLibrary(t), "it has no function ffi_slatedb_uniffi_uniffi_contract_version",
+			cLibrary(t), "is not SlateDB 0.17.0's library (it has no function ffi_slatedb_uniffi_uniffi_contract_version): unset",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,6 +57,50 @@ func Example() {
 	// <nil> <nil>
 }
 
+func ExampleOpen() {
+	ctx := context.Background()
+	objects, err := slatedb.NewObjectStore(ctx, store.Memory())
+	if err != nil {
+		log.Fatal(err)
+	}
+	db, err := slatedb.Open(ctx, objects, "shard-007", &slatedb.Options{
+		Settings: map[string]any{"flush_interval": "20ms"},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println(db.Status().CloseReason)
+	fmt.Println(db.Close(ctx, nil), objects.Close(ctx)) // the database first
+	// Output:
+	// open
+	// <nil> <nil>
+}
+
+func ExampleDB_Scan() {
+	ctx := context.Background()
+	db, end := open(ctx, nil)
+	defer end()
+	for _, key := range []string{"a", "b", "c", "d"} {
+		if _, err := db.Put(ctx, []byte(key), []byte("value of "+key), nil); err != nil {
+			log.Fatal(err)
+		}
+	}
+
+	it, err := db.Scan(ctx, slatedb.Range{Start: []byte("b"), End: []byte("d")}, nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer it.Close()
+	for it.Next(ctx) {
+		fmt.Printf("%s: %s\n", it.Row().Key, it.Row().Value)
+	}
+	fmt.Println(it.Err())
+	// Output:
+	// b: value of b
+	// c: value of c
+	// <nil>
+}
+
 func ExampleDB_Write() {
 	ctx := context.Background()
 	db, end := open(ctx, nil)

@@ -5,6 +5,8 @@ package slatedb
 import (
 	"fmt"
 	"sync"
+
+	pinned "github.com/slap-go/slap/store/slatedb/internal/library"
 )
 
 var loading struct {
@@ -34,7 +36,7 @@ func load() error {
 func loadFrom(path string) error {
 	contract, err := openLibrary(path)
 	if err != nil {
-		return fmt.Errorf("slatedb: loading %s: %w", path, err)
+		return wrongVersion(path, err.Error())
 	}
 	if contract != contractVersion {
 		return wrongVersion(path, fmt.Sprintf("its ABI has version %d, not %d", contract, contractVersion))
@@ -57,5 +59,5 @@ func loadFrom(path string) error {
 }
 
 func wrongVersion(path, why string) error {
-	return fmt.Errorf("slatedb: %s is not the library of SlateDB %s (%s): install that version", path, Version, why)
+	return fmt.Errorf("slatedb: %s is not SlateDB %s's library (%s): %s", path, Version, why, pinned.Remedy(path))
 }

@@ -64,7 +64,8 @@ func TestLoadRefusesOtherVersions(t *testing.T) {
 			library := compile(t, c.code)
 			said := loadOther(t, library)
 			require.Contains(t, said, c.want)
-			require.Contains(t, said, library)
+			require.Contains(t, said, library+" is not SlateDB 0.17.0's library (")
+			require.Contains(t, said, "): unset SLATEDB_LIBRARY, or set it to the library's file")
 		})
 	}
 }

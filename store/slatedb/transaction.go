@@ -5,7 +5,8 @@ import (
 	"encoding/binary"
 )
 
-// An Isolation says which conflicts a transaction notices.
+// An Isolation says which conflicts a transaction notices: [SnapshotIsolation], the
+// zero value, or [Serializable].
 type Isolation uint8
 
 const (

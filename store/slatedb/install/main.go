@@ -32,9 +32,19 @@ import (
 const patience = 2 * time.Second
 
 func main() {
+	warn(os.Stderr)
 	if err := run(os.Args[1:], os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "slatedb:", err)
 		os.Exit(1)
+	}
+}
+
+// warn tells a user whose environment names a library that programs do not look
+// for the one that is installed.
+func warn(out io.Writer) {
+	if path := os.Getenv(library.Variable); path != "" {
+		fmt.Fprintf(out, "slatedb: %s is set to %s: programs load that file and not the installed one, until it is unset\n",
+			library.Variable, path)
 	}
 }
 

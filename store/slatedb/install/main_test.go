@@ -28,6 +28,17 @@ func TestOptions(t *testing.T) {
 	require.ErrorContains(t, err, `unexpected argument "0.17.0"`)
 }
 
+func TestInstallWarnsOfTheVariable(t *testing.T) {
+	var out bytes.Buffer
+	t.Setenv(library.Variable, "")
+	warn(&out)
+	require.Empty(t, out.String())
+	t.Setenv(library.Variable, "/some/lib.so")
+	warn(&out)
+	require.Equal(t, "slatedb: SLATEDB_LIBRARY is set to /some/lib.so: "+
+		"programs load that file and not the installed one, until it is unset\n", out.String())
+}
+
 // TestInstallSaysWhatItDoes fetches with a pip that takes longer than the command
 // is silent.
 func TestInstallSaysWhatItDoes(t *testing.T) {

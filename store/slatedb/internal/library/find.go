@@ -39,7 +39,7 @@ func find(host Platform, named string, places []place, onSystemPath func(string)
 	looked := []string{"$" + Variable + " (not set)"}
 	for _, p := range places {
 		if _, err := os.Stat(p.path); err == nil {
-			return p.path, inspect(p.path, host)
+			return p.path, inspect(p.path, host, replace())
 		}
 		looked = append(looked, p.String())
 	}
@@ -53,14 +53,28 @@ func find(host Platform, named string, places []place, onSystemPath func(string)
 
 // inspectNamed checks the file that the user named.
 func inspectNamed(path string, host Platform) error {
-	err := inspect(path, host)
+	err := inspect(path, host, unset)
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("%w: %s names %s, which does not exist", ErrMissing, Variable, path)
+		return fmt.Errorf("%w: %s names %s, which does not exist: %s", ErrMissing, Variable, path, unset)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", Variable, err)
 	}
 	return nil
+}
+
+// unset is what to do about a wrong file that the user named.
+const unset = "unset " + Variable + ", or set it to the library's file"
+
+func replace() string { return fmt.Sprintf("replace it by running %q", Command()) }
+
+// Remedy is what a user does about a file that [Find] returned and that turns
+// out not to be the library.
+func Remedy(path string) string {
+	if path == os.Getenv(Variable) {
+		return unset
+	}
+	return replace()
 }
 
 // place is a spot where the library may be, or why there is none.

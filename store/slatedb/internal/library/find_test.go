@@ -13,7 +13,7 @@ func realLibrary(t *testing.T) []byte {
 	t.Helper()
 	for _, pattern := range []string{"/lib/*/libm.so.6", "/usr/lib/libm.so*", "/lib64/libm.so.6", "/usr/lib/*.dylib"} {
 		for _, path := range glob(t, pattern) {
-			if inspect(path, Host()) != nil {
+			if inspect(path, Host(), "") != nil {
 				continue
 			}
 			data, err := os.ReadFile(path)
@@ -68,7 +68,7 @@ func TestFindOrder(t *testing.T) {
 
 	_, err = find(host, paths[0], places, present)
 	require.ErrorIs(t, err, ErrMissing, "no fallback from a name that is wrong")
-	require.ErrorContains(t, err, "SLATEDB_LIBRARY names "+paths[0]+", which does not exist")
+	require.ErrorContains(t, err, "SLATEDB_LIBRARY names "+paths[0]+", which does not exist: unset SLATEDB_LIBRARY, or set it to the library's file")
 }
 
 func TestFindLooksInTheUsersCache(t *testing.T) {
@@ -127,10 +127,13 @@ func TestFindRefusesDamage(t *testing.T) {
 			requireOneSentence(t, err)
 			_, err = find(c.host, path, nil, absent)
 			require.ErrorContains(t, err, Variable+": "+path+" "+c.want)
+			require.ErrorContains(t, err, "unset SLATEDB_LIBRARY, or set it to the library's file")
+			require.NotContains(t, err.Error(), "replace it by running")
+			requireOneSentence(t, err)
 		})
 	}
 	_, err := find(host, t.TempDir(), nil, absent)
-	require.ErrorContains(t, err, "is not a file: name the file "+host.FileName())
+	require.ErrorContains(t, err, "is not a file: unset SLATEDB_LIBRARY, or set it to the library's file")
 }
 
 func TestFindTakesAnExecutableForNoLibrary(t *testing.T) {

@@ -15,21 +15,22 @@ var (
 
 // inspect checks that a file is a whole shared library of a platform. The
 // system's loader maps a file that was cut short without an error, and the
-// process dies at the first access to what is missing.
-func inspect(path string, p Platform) error {
+// process dies at the first access to what is missing. The error ends with the
+// remedy.
+func inspect(path string, p Platform, remedy string) error {
 	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a file: name the file %s", path, p.FileName())
+		return fmt.Errorf("%s is not a file: %s", path, remedy)
 	}
 	whole := wholeELF
 	if p.OS == "darwin" {
 		whole = wholeMachO
 	}
 	if err := whole(path, info.Size(), p); err != nil {
-		return fmt.Errorf("%s %w: replace it by running %q", path, err, Command())
+		return fmt.Errorf("%s %w: %s", path, err, remedy)
 	}
 	return nil
 }
