@@ -91,7 +91,7 @@ func New(c Config) (*Cluster, error) {
 		return nil, err
 	}
 	if err := slatedb.CheckSettings(context.Background(), settings); err != nil {
-		return nil, fmt.Errorf("slap: Settings: %w", err)
+		return nil, settingsError(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Cluster{config: c, ctx: ctx, cancel: cancel, begun: make(chan struct{}), done: make(chan struct{})}, nil
@@ -322,7 +322,9 @@ var retry = actors.Retry{Count: 3, Delay: 100 * time.Millisecond}
 // Ask sends a message to the named child of a shard and returns its answer. The
 // message is not copied: do not change it afterwards. Errors are an [*AppError],
 // the child's own, or a [*RequestError] that says whether the request ran. What
-// was not executed because of a move is tried again while ctx lasts.
+// was not executed because of a move is tried up to three times again, within
+// about a second and only while ctx lasts. A child that never answers is
+// [ErrOutcomeUnknown] when ctx, or CallTimeout, ends.
 func (c *Cluster) Ask(ctx context.Context, shard int, child string, request proto.Message) (proto.Message, error) {
 	node := c.node.Load()
 	if node == nil || c.ended() {

@@ -19,7 +19,8 @@ import (
 	"github.com/slap-go/slap/supervision"
 )
 
-// Shard is one opening of a shard's database, as its children see it.
+// Shard is one opening of a shard's database, as its children see it. Its methods
+// are those of [actors.Shard].
 type Shard = actors.Shard
 
 // ChildSpec says how a child is made, restarted and stopped.
@@ -73,8 +74,8 @@ type Cache struct {
 // Config says what a cluster is. Zero fields take their defaults; negative
 // durations and counts are errors, as are durations above [MaxTimeout]. [New] checks everything.
 type Config struct {
-	// Cluster is recorded in the store at the first start. A cluster with another
-	// name does not start on the same path. It is made as Name is. Default: the name recorded.
+	// Cluster is recorded in the store at the first start that gives one. From then
+	// on a cluster with another name does not start on the same path. It is made as Name is. Default: the name recorded.
 	Cluster string
 
 	// Name of this node: letters, digits, '.', '_' and '-', at most 63. Default: "local".

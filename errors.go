@@ -25,6 +25,7 @@ var (
 	ErrTimeout        = messages.ErrTimeout        // the deadline passed
 	ErrConnectionLost = messages.ErrConnectionLost // the connection to the owner was lost
 	ErrPanicked       = messages.ErrPanicked       // the child panicked with the request in its hands
+	ErrChildFailed    = messages.ErrChildFailed    // the child answered with an error that is no AppError
 	ErrChildStopped   = messages.ErrChildStopped   // the child stopped before it answered
 	ErrNotDurable     = messages.ErrNotDurable     // the write was not reported durable
 	ErrWrongAnswer    = messages.ErrWrongAnswer    // the answer has an unexpected type

@@ -1,9 +1,12 @@
 package slap
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"time"
+
+	"github.com/slap-go/slap/store/slatedb"
 )
 
 const (
@@ -34,6 +37,14 @@ func splitSettings(given map[string]any) (flushInterval time.Duration, engine ma
 	}
 	engine["flush_interval"] = nil
 	return flushInterval, engine, nil
+}
+
+// settingsError names the field, unless the engine itself is what is missing.
+func settingsError(err error) error {
+	if errors.Is(err, slatedb.ErrInvalid) {
+		return fmt.Errorf("slap: Settings: %w", err)
+	}
+	return fmt.Errorf("slap: %w", err)
 }
 
 // refuseRetryLimits finds object_store_max_retries at any depth: with a limit one

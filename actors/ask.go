@@ -3,6 +3,7 @@ package actors
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -56,9 +57,9 @@ func (n *Node) ask(ctx context.Context, shard int, child string, message any) (a
 	if ctx.Err() != nil {
 		return nil, messages.NotExecuted(shard, child, messages.ErrTimeout, context.Cause(ctx))
 	}
-	b, kind := n.find(shard, child)
+	b, kind, cause := n.find(shard, child)
 	if kind != nil {
-		return nil, messages.NotExecuted(shard, child, kind, nil)
+		return nil, messages.NotExecuted(shard, child, kind, cause)
 	}
 	r := newRequest(shard, child, message)
 	n.replies.add(r)
@@ -73,20 +74,21 @@ func (n *Node) ask(ctx context.Context, shard int, child string, message any) (a
 	return r.answer, r.err
 }
 
-// find is the inbox of a child of a shard that is open here.
-func (n *Node) find(shard int, child string) (*inbox, error) {
+// find is the inbox of a child of a shard that is open here, or the kind of
+// error and what is behind it.
+func (n *Node) find(shard int, child string) (b *inbox, kind, cause error) {
 	if shard < 0 || shard >= len(n.table) {
-		return nil, messages.ErrInvalid
+		return nil, messages.ErrInvalid, fmt.Errorf("there is no shard %d: shards are 0 to %d", shard, len(n.table)-1)
 	}
 	switch e := n.table.get(shard); e.state {
 	case StateRunning:
 		if b := e.shard.inbox(child); b != nil {
-			return b, nil
+			return b, nil, nil
 		}
-		return nil, messages.ErrNoChild
+		return nil, messages.ErrNoChild, fmt.Errorf("it has %q", e.shard.childNames())
 	case StateClosing:
-		return nil, messages.ErrStopping
+		return nil, messages.ErrStopping, nil
 	default:
-		return nil, messages.ErrUnassigned
+		return nil, messages.ErrUnassigned, e.err
 	}
 }

@@ -29,7 +29,7 @@ func (s *Shard) spec(name string) supervision.ChildSpec {
 					Shutdown: s.config.CloseTimeout + closeSlack,
 					New:      func() actor.Actor { return &database{shard: s} },
 				},
-				{Name: "children", Supervisor: &s.children},
+				{Name: childrenName, Supervisor: &s.children},
 			},
 		},
 	}

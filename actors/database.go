@@ -112,9 +112,7 @@ func (d *database) look(ctx actor.Context, cause error) {
 }
 
 func (d *database) fenced() {
-	if d.shard.status.fenced() {
-		d.shard.config.Logger.Error("shard fenced: another writer has opened its database", "shard", d.shard.number)
-	}
+	d.shard.status.fenced()
 	d.shard.shut()
 }
 

@@ -231,9 +231,23 @@ func (h *host) exited(m exited) {
 	if errors.Is(m.reason, ErrFenced) || h.slots[n].shard.Status() == Fenced {
 		reason = strategy.Fenced
 	}
-	h.free(n, m.reason)
-	h.node.config.Logger.Error("shard went down", "shard", n, "reason", reason.String(), "error", m.reason)
+	cause := rootReason(m.reason)
+	h.free(n, cause)
+	if reason == strategy.Crashed { // a fence is the strategy's to tell: it knows what it may mean
+		h.node.config.Logger.Error("shard crashed", "shard", n, "error", cause)
+	}
 	h.node.config.Strategy.HandleShardDown(n, reason)
+}
+
+// rootReason is why the actor ended that took the supervisors above it along.
+func rootReason(err error) error {
+	for {
+		limit, ok := errors.AsType[*supervision.IntensityError](err)
+		if !ok || limit.Reason == nil {
+			return err
+		}
+		err = limit.Reason
+	}
 }
 
 // free makes the shard startable again; why says what it ended with, unless that

@@ -1,13 +1,14 @@
 package actors
 
 import (
-	"fmt"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/supervision"
 )
 
 // inbox is the front of one named child of one opening, over all its restarts.
@@ -143,7 +144,7 @@ func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.Receiver
 	}
 	defer func() {
 		if p := recover(); p != nil {
-			r.lose(messages.ErrPanicked, fmt.Errorf("%v", p))
+			r.lose(messages.ErrPanicked, &supervision.PanicError{Value: p, Stack: debug.Stack()})
 			panic(p)
 		}
 	}()

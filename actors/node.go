@@ -2,9 +2,11 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -15,8 +17,9 @@ import (
 
 // Names of the cluster's children.
 const (
-	shardsName = "shards"
-	hostName   = "host"
+	shardsName   = "shards"
+	childrenName = "children" // of a shard
+	hostName     = "host"
 )
 
 // Node runs a cluster's actors on this node.
@@ -89,8 +92,16 @@ func (n *Node) spec() (s supervision.Spec, err error) {
 	}, nil
 }
 
-func (n *Node) log(e supervision.Event) {
-	n.config.Logger.LogAttrs(context.Background(), e.Level(), e.String(), e.Attrs()...)
+func (n *Node) log(e supervision.Event) { n.logAt(e.Level(), e) }
+
+func (n *Node) logAt(level slog.Level, e supervision.Event) {
+	attrs := e.Attrs()
+	if exit, ok := e.(supervision.ChildExited); ok {
+		if p, ok := errors.AsType[*supervision.PanicError](exit.Reason); ok {
+			attrs = append(attrs, slog.String("stack", string(p.Stack)))
+		}
+	}
+	n.config.Logger.LogAttrs(context.Background(), level, e.String(), attrs...)
 }
 
 // shardEvent hears of every shard that ends. The ones inside a shard come here
@@ -99,7 +110,22 @@ func (n *Node) shardEvent(e supervision.Event) {
 	if exit, ok := e.(supervision.ChildExited); ok && exit.Ready && !exit.Asked {
 		n.system.Root.Send(n.host, exited{name: exit.Child, reason: exit.Reason})
 	}
-	n.log(e)
+	n.logAt(shardLevel(e), e)
+}
+
+// shardLevel is how much an event inside a shard deserves attention. The host and
+// the strategy tell of a shard's end once; here only what concerns the
+// application's own children and what is left behind stands out.
+func shardLevel(e supervision.Event) slog.Level {
+	switch e := e.(type) {
+	case supervision.ChildAbandoned:
+		return e.Level()
+	case supervision.ChildExited:
+		if strings.HasSuffix(e.Supervisor, "/"+childrenName) {
+			return e.Level()
+		}
+	}
+	return slog.LevelDebug
 }
 
 // Done is closed when the tree has ended.

@@ -134,5 +134,5 @@ func kindOf(err error) error {
 	if errors.Is(err, slatedb.ErrFenced) {
 		return messages.ErrFenced
 	}
-	return messages.ErrNotDurable
+	return messages.ErrChildFailed
 }

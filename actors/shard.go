@@ -2,6 +2,8 @@ package actors
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
@@ -262,6 +264,13 @@ func (s *Shard) inbox(name string) *inbox {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.inboxes[name]
+}
+
+// childNames are the names of the children that take requests, in order.
+func (s *Shard) childNames() []string {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return slices.Sorted(maps.Keys(s.inboxes))
 }
 
 // abandonRequests settles what is left in the inboxes once the children are gone.

@@ -35,6 +35,7 @@ var (
 	ErrTimeout        = errors.New("the deadline passed")
 	ErrConnectionLost = errors.New("the connection to the owner was lost")
 	ErrPanicked       = errors.New("the child panicked")
+	ErrChildFailed    = errors.New("the child answered with an error")
 	ErrChildStopped   = errors.New("the child stopped before it answered")
 	ErrNotDurable     = errors.New("the write was not reported durable")
 	ErrWrongAnswer    = errors.New("the answer has an unexpected type")

@@ -185,12 +185,8 @@ func (o *opener) attempted(m *strategy.Started, now time.Time) {
 }
 
 func (o *opener) report(m down) {
-	switch m.reason {
-	case strategy.Fenced:
+	if m.reason == strategy.Fenced {
 		o.runtime.Logger().Error("shard was fenced: is a second instance running on this store? Reopening it later",
 			slog.Int("shard", m.shard))
-	case strategy.Crashed:
-		o.runtime.Logger().Error("shard crashed, reopening it later", slog.Int("shard", m.shard))
-	case strategy.Stopped:
 	}
 }

@@ -19,6 +19,7 @@ const maxProgram = 40
 
 var (
 	goBlock    = regexp.MustCompile("(?s)```go\n(package main.*?)```")
+	code       = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
 	localLink  = regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
 	makeTarget = regexp.MustCompile("`make ([a-z0-9-]+)")
 	ruleName   = regexp.MustCompile(`(?m)^([a-z0-9-]+):`)
@@ -70,7 +71,7 @@ func check(root string) ([]string, error) {
 
 func checkPage(path, text string, targets map[string]bool) []string {
 	var problems []string
-	for _, m := range localLink.FindAllStringSubmatch(text, -1) {
+	for _, m := range localLink.FindAllStringSubmatch(code.ReplaceAllString(text, ""), -1) {
 		if _, err := os.Stat(filepath.Join(filepath.Dir(path), m[1])); err != nil {
 			problems = append(problems, fmt.Sprintf("%s: the link to %s leads nowhere", path, m[1]))
 		}
