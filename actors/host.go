@@ -128,7 +128,7 @@ func (h *host) started(ctx actor.Context, m *supervision.StartChildResult) {
 	if s.stopping && (err == nil || errors.Is(err, strategy.ErrStopped)) {
 		return // the opener is answered after the close
 	}
-	answer(ctx, s.starter, &strategy.Started{Shard: n, Err: err})
+	starter := s.starter
 	s.starter = nil
 	switch {
 	case s.stopping:
@@ -138,6 +138,7 @@ func (h *host) started(ctx actor.Context, m *supervision.StartChildResult) {
 	default:
 		h.free(n, err)
 	}
+	answer(ctx, starter, &strategy.Started{Shard: n, Err: err})
 }
 
 // startError is the failure of an open as the strategy sees it.

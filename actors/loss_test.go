@@ -447,3 +447,23 @@ func TestP9_3_TheAnswerComesAlthoughTheChildOrTheShardHasStopped(t *testing.T) {
 		})
 	}
 }
+
+func TestSPEC6_AFenceThatAWriteMeetsIsSeenAtOnce(t *testing.T) {
+	r := newRig(t, 1, store.Memory(), func(c *Config) {
+		c.ShardChildren, c.WatchInterval = workers, time.Hour
+		c.Database.Settings = map[string]any{"flush_interval": nil, "manifest_poll_interval": "20ms"}
+	})
+	if err := r.open(0); err != nil {
+		t.Fatal(err)
+	}
+	shard := r.shardAt(0)
+	intrude(t, r.config.Objects, "shard-000")
+	r.eventually("the engine knows", func() bool { return shard.DB().Status().CloseReason != slatedb.ReasonNone })
+	if _, err := r.Ask(t.Context(), 0, "a", word("write"), Retry{}); !errors.Is(err, messages.ErrOutcomeUnknown) || !errors.Is(err, messages.ErrFenced) {
+		t.Errorf("the write: %v", err)
+	}
+	r.eventually("the shard goes down as fenced", func() bool {
+		state, err := r.State(0)
+		return state == StateUnassigned && err != nil && shard.Status() == Fenced
+	})
+}

@@ -247,3 +247,18 @@ func TestSUP2_AHostThatPanicsStartsEverythingOverUnderNewOpenings(t *testing.T) 
 		}
 	}
 }
+
+func TestSPEC3_AShardThatIsReportedStartedIsThere(t *testing.T) {
+	r := newRig(t, 1, store.Memory(), func(c *Config) { c.ShardChildren = workers })
+	for range 50 {
+		if err := r.open(0); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.Ask(t.Context(), 0, "a", word("echo"), Retry{}); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.shut(0); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

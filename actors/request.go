@@ -104,6 +104,9 @@ func (r *request) respond(message any) {
 		r.finish(nil, no)
 	default:
 		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
+		if r.inbox != nil && errors.Is(err, slatedb.ErrClosed) {
+			r.inbox.shard.inspect(nil) // it may be another shard's
+		}
 	}
 }
 

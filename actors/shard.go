@@ -184,7 +184,7 @@ func (s *Shard) wrote(seq uint64) {
 // clean is called before a flush begins: what is written from now on is not in it.
 func (s *Shard) clean() { s.dirty.Store(false) }
 
-// inspect asks the database to look why an operation failed.
+// inspect asks the database to look whether it has ended, and why an operation failed.
 func (s *Shard) inspect(err error) {
 	if pid := s.database.Load(); pid != nil {
 		s.replies.system.Root.Send(pid, inspect{err})
