@@ -173,7 +173,7 @@ func or[T comparable](v, byDefault T) T {
 func (c Config) check() error {
 	for _, check := range []func() error{c.checkNames, c.checkStore, c.checkNumbers, c.checkDurations, c.checkStrategy} {
 		if err := check(); err != nil {
-			return fmt.Errorf("slap: %w", err)
+			return err
 		}
 	}
 	return nil
@@ -182,21 +182,21 @@ func (c Config) check() error {
 func (c Config) checkNames() error {
 	for _, n := range []struct{ field, value string }{{"Cluster", c.Cluster}, {"Name", c.Name}} {
 		if n.value != "" && !name.MatchString(n.value) {
-			return fmt.Errorf("%s %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", n.field, n.value)
+			return fmt.Errorf("slap: %s %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", n.field, n.value)
 		}
 	}
 	if err := store.CheckKey(store.JoinKey(c.Path, "_cluster")); err != nil {
-		return fmt.Errorf("Path %q cannot be used: %w", c.Path, err)
+		return fmt.Errorf("slap: Path %q cannot be used: %w", c.Path, err)
 	}
 	return nil
 }
 
 func (c Config) checkStore() error {
 	if c.Store.IsZero() {
-		return errors.New("Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
+		return errors.New("slap: Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
 	}
 	if _, err := c.Store.Location(context.Background()); err != nil {
-		return fmt.Errorf("Store: %w", err)
+		return fmt.Errorf("slap: Store: %w", err)
 	}
 	return nil
 }
@@ -204,13 +204,13 @@ func (c Config) checkStore() error {
 func (c Config) checkNumbers() error {
 	switch {
 	case c.Shards <= 0 || c.Shards > MaxShards:
-		return fmt.Errorf("Shards must be from 1 to %d, it is %d", MaxShards, c.Shards)
+		return fmt.Errorf("slap: Shards must be from 1 to %d, it is %d", MaxShards, c.Shards)
 	case c.Cache.Disabled && c.Cache.Bytes > 0:
-		return errors.New("Cache.Disabled and Cache.Bytes exclude each other: set one")
+		return errors.New("slap: Cache.Disabled and Cache.Bytes exclude each other: set one")
 	case c.MaxPending < 0:
-		return fmt.Errorf("MaxPending must not be negative, it is %d", c.MaxPending)
+		return fmt.Errorf("slap: MaxPending must not be negative, it is %d", c.MaxPending)
 	case c.Probe > ProbeOff:
-		return fmt.Errorf("Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
+		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (c Config) checkDurations() error {
 		{"DrainTimeout", c.DrainTimeout},
 	} {
 		if d.value < 0 || d.value > MaxTimeout {
-			return fmt.Errorf("%s must be from 0 to %v, it is %v", d.field, MaxTimeout, d.value)
+			return fmt.Errorf("slap: %s must be from 0 to %v, it is %v", d.field, MaxTimeout, d.value)
 		}
 	}
 	return nil
@@ -240,12 +240,12 @@ func (c Config) checkStrategy() error {
 		value any
 	}{{"Strategy", c.Strategy}, {"MeterProvider", c.MeterProvider}} {
 		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() {
-			return fmt.Errorf("%s is a nil %T: leave it out or set it", f.field, f.value)
+			return fmt.Errorf("slap: %s is a nil %T: leave it out or set it", f.field, f.value)
 		}
 	}
 	if v, ok := c.Strategy.(strategy.Validator); ok {
 		if err := v.Validate(c.Shards); err != nil {
-			return fmt.Errorf("Strategy: %w", err)
+			return fmt.Errorf("slap: Strategy: %w", err)
 		}
 	}
 	return nil
