@@ -54,6 +54,16 @@ func TestShardsAndLoadAndDiagnose(t *testing.T) {
 	}
 }
 
+func TestDiagnoseTellsThatItCreatedTheDirectory(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "typo")
+	for _, created := range []bool{true, false} {
+		stdout, stderr, status := demo(t, nil, "diagnose", "--store", "file://"+dir)
+		require.Equal(t, statusOK, status, stderr)
+		require.Equal(t, created, strings.Contains(stdout, "created the directory "+dir), stdout)
+	}
+}
+
+// Into a pipe it writes changes only.
 func TestShardsWatchesUntilASignal(t *testing.T) {
 	node := startNode(t, directory(t).options("--shards", "1"))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -62,7 +72,11 @@ func TestShardsWatchesUntilASignal(t *testing.T) {
 	var out locked
 	cmd.Stdout = &out
 	require.NoError(t, cmd.Start())
-	require.Eventually(t, func() bool { return strings.Count(out.String(), "SHARD") >= 2 }, patience, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "SHARD") }, patience, 10*time.Millisecond)
+	time.Sleep(1500 * time.Millisecond) // a tick without a change
+	node.Kill()
+	require.Eventually(t, func() bool { return strings.Contains(out.String(), "no node answers at "+node.HTTP) }, patience, 10*time.Millisecond)
+	require.Equal(t, 1, strings.Count(out.String(), "SHARD"), out.String())
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	require.NoError(t, cmd.Wait())
 }
@@ -70,7 +84,7 @@ func TestShardsWatchesUntilASignal(t *testing.T) {
 func TestLoadFailsWhenNobodyAnswers(t *testing.T) {
 	_, stderr, status := demo(t, nil, "load", "--http", "127.0.0.1:1", "--duration", "50ms")
 	require.Equal(t, statusFailed, status)
-	require.Contains(t, stderr, "no write was acknowledged")
+	require.Contains(t, stderr, "no write was acknowledged: no node answers at 127.0.0.1:1: start one, or correct --http")
 }
 
 // An interrupted tour leaves no process and no file behind.
@@ -96,7 +110,7 @@ func TestAnInterruptedTourCleansUp(t *testing.T) {
 		t.Fatal("the tour goes on")
 	}
 	require.Equal(t, statusFailed, cmd.ProcessState.ExitCode())
-	require.Contains(t, out.String(), "interrupt")
+	require.Contains(t, out.String(), "SIGINT")
 	left, err := os.ReadDir(tmp)
 	require.NoError(t, err)
 	require.Empty(t, left)

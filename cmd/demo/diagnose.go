@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
 	"text/tabwriter"
 	"time"
 
@@ -34,11 +35,15 @@ func runDiagnose(ctx context.Context, arguments []string, stdout, _ io.Writer) e
 func diagnose(ctx context.Context, s store.Store, stdout io.Writer) error {
 	bounded, cancel := context.WithTimeout(ctx, store.ProbeTimeout)
 	defer cancel()
+	missing := missingDirectory(bounded, s)
 	bucket, err := s.Open(bounded)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = bucket.Close() }()
+	if missing != "" {
+		fmt.Fprintf(stdout, "created the directory %s: it was not there\n", missing)
+	}
 	report := store.Probe(bounded, bucket, store.ProbeConfig{Node: "diagnose"})
 	if err := printReport(stdout, s, report); err != nil {
 		return err
@@ -49,6 +54,18 @@ func diagnose(ctx context.Context, s store.Store, stdout io.Writer) error {
 	}
 	fmt.Fprintln(stdout, "fit: the store honours conditional writes")
 	return nil
+}
+
+// missingDirectory is the store's directory if opening the store has to create it.
+func missingDirectory(ctx context.Context, s store.Store) string {
+	at, err := s.Location(ctx)
+	if err != nil || at.Kind != store.KindDir {
+		return ""
+	}
+	if _, err := os.Stat(at.Dir); errors.Is(err, os.ErrNotExist) {
+		return at.Dir
+	}
+	return ""
 }
 
 func printReport(w io.Writer, s store.Store, report store.Report) error {

@@ -35,7 +35,7 @@ func runLoad(ctx context.Context, arguments []string, stdout, _ io.Writer) error
 	defer cancel()
 	began := time.Now()
 	var progress sync.WaitGroup
-	progress.Go(func() { l.Progress(bounded, stdout) })
+	progress.Go(func() { l.Progress(bounded, stdout, load.Tally{}) })
 	l.Run(bounded)
 	progress.Wait()
 	tally := l.Tally()
@@ -50,7 +50,7 @@ func runLoad(ctx context.Context, arguments []string, stdout, _ io.Writer) error
 // judge reads everything back and fails if something is wrong with it.
 func judge(ctx context.Context, l *load.Load, stdout io.Writer) error {
 	if l.Tally().Acknowledged == 0 {
-		return errors.New("no write was acknowledged: is a node ready at --http?")
+		return nothingAcknowledged(l)
 	}
 	bounded, cancel := context.WithTimeout(ctx, verifyTimeout)
 	defer cancel()
@@ -65,12 +65,19 @@ func judge(ctx context.Context, l *load.Load, stdout io.Writer) error {
 	return nil
 }
 
+func nothingAcknowledged(l *load.Load) error {
+	if unreached := l.Unreached(); len(unreached) > 0 {
+		return fmt.Errorf("no write was acknowledged: no node answers at %s: start one, or correct --http", strings.Join(unreached, ", "))
+	}
+	return errors.New("no write was acknowledged: no node at --http is ready; `demo shards` shows what is open")
+}
+
 func parseLoad(arguments []string, stdout io.Writer) (loadOptions, error) {
 	var o loadOptions
 	set := flag.NewFlagSet("load", flag.ContinueOnError)
 	addresses := set.String("http", "", "`host:port,…` of the nodes' HTTP services (required)")
 	set.IntVar(&o.clients, "clients", 64, "`number` of requests in flight")
-	set.DurationVar(&o.duration, "duration", 10*time.Second, "how `long` to write")
+	flags.Duration(set, &o.duration, "duration", 10*time.Second, "`duration` of the writing")
 	if err := flags.Parse(set, arguments, stdout); err != nil {
 		return o, err
 	}

@@ -78,7 +78,7 @@ func report(stderr io.Writer, err error) int {
 	if err == nil || errors.Is(err, flag.ErrHelp) {
 		return statusOK
 	}
-	fmt.Fprintln(stderr, "demo: "+strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintln(stderr, "demo: "+strings.TrimPrefix(strings.Join(strings.Fields(err.Error()), " "), "slap: "))
 	if errors.As(err, &failure{}) {
 		return statusFailed
 	}
@@ -98,10 +98,18 @@ func untilSignal() (context.Context, func()) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	go func() {
-		cancel(fmt.Errorf("got %s", <-signals))
+		cancel(errors.New(signalName(<-signals)))
 		<-signals
 		fmt.Fprintln(os.Stderr, "demo: ended at once by a second signal")
 		os.Exit(statusFailed)
 	}()
 	return ctx, func() { signal.Stop(signals) }
+}
+
+// signalName is the name of one of the two signals that end the demo.
+func signalName(s os.Signal) string {
+	if s == syscall.SIGTERM {
+		return "SIGTERM"
+	}
+	return "SIGINT"
 }

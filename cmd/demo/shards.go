@@ -6,6 +6,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"os"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -21,7 +23,7 @@ func runShards(ctx context.Context, arguments []string, stdout, _ io.Writer) err
 	set := flag.NewFlagSet("shards", flag.ContinueOnError)
 	address := set.String("http", "", "`host:port` of a node's HTTP service (required)")
 	asJSON := set.Bool("json", false, "print what the node answers")
-	watch := set.Bool("watch", false, "print it again each second")
+	watch := set.Bool("watch", false, "go on: print it each second, into a pipe or file only when it has changed")
 	if err := flags.Parse(set, arguments, stdout); err != nil {
 		return err
 	}
@@ -30,18 +32,38 @@ func runShards(ctx context.Context, arguments []string, stdout, _ io.Writer) err
 	}
 	node := client.New(*address, 1)
 	defer node.Close()
-	show := printMap
+	w := &watcher{node: node, address: *address, out: stdout, changesOnly: !isTerminal(stdout), show: printMap}
 	if *asJSON {
-		show = printJSON
+		w.show = printJSON
 	}
-	if err := showOnce(ctx, node, stdout, show); err != nil || !*watch {
+	if err := w.once(ctx); err != nil || !*watch {
 		return err
 	}
-	return keepShowing(ctx, node, stdout, show)
+	return w.keepOn(ctx)
 }
 
-// keepShowing goes on over failures until ctx ends.
-func keepShowing(ctx context.Context, node *client.Client, stdout io.Writer, show func(io.Writer, shardmap.Map) error) error {
+// isTerminal says whether people read along.
+func isTerminal(w io.Writer) bool {
+	file, ok := w.(*os.File)
+	if !ok {
+		return false
+	}
+	info, err := file.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// watcher shows the shard map of one node.
+type watcher struct {
+	node        *client.Client
+	address     string
+	out         io.Writer
+	show        func(io.Writer, shardmap.Map) error
+	changesOnly bool
+	shown       string
+}
+
+// keepOn goes on over failures until ctx ends.
+func (w *watcher) keepOn(ctx context.Context) error {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	for {
@@ -50,20 +72,36 @@ func keepShowing(ctx context.Context, node *client.Client, stdout io.Writer, sho
 			return nil
 		case <-ticker.C:
 		}
-		if err := showOnce(ctx, node, stdout, show); err != nil && ctx.Err() == nil {
-			fmt.Fprintln(stdout, err)
+		if err := w.once(ctx); err != nil && ctx.Err() == nil {
+			w.print(err.Error() + "\n")
 		}
 	}
 }
 
-func showOnce(ctx context.Context, node *client.Client, stdout io.Writer, show func(io.Writer, shardmap.Map) error) error {
+func (w *watcher) once(ctx context.Context) error {
 	bounded, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	m, err := node.Shards(bounded)
+	m, err := w.node.Shards(bounded)
 	if err != nil {
+		if client.Unreachable(err) {
+			return fmt.Errorf("no node answers at %s: start one, or correct --http", w.address)
+		}
 		return fmt.Errorf("--http: the node does not show its shards: %w", err)
 	}
-	return show(stdout, m)
+	var text strings.Builder
+	if err := w.show(&text, m); err != nil {
+		return err
+	}
+	w.print(text.String())
+	return nil
+}
+
+func (w *watcher) print(text string) {
+	if w.changesOnly && text == w.shown {
+		return
+	}
+	w.shown = text
+	fmt.Fprint(w.out, text)
 }
 
 func printJSON(w io.Writer, m shardmap.Map) error { return json.NewEncoder(w).Encode(m) }

@@ -63,7 +63,7 @@ func TestUnfitCommandLines(t *testing.T) {
 		{name: "unknown command", arguments: []string{"nod"}, says: []string{`unknown command "nod"`}},
 		{name: "unknown flag", arguments: nodeOn(t, "memory:///", "--sharts", "3"), says: []string{"-sharts"}},
 		{name: "stray argument", arguments: nodeOn(t, "memory:///", "more"), says: []string{`"more"`}},
-		{name: "no flags", arguments: []string{"node"}, says: []string{"--name"}},
+		{name: "no flags", arguments: []string{"node"}, says: []string{"--name, --listen, --http and --store"}},
 		{name: "no shards", arguments: nodeOn(t, "memory:///", "--shards", "0"), says: []string{"--shards is 0"}},
 		{name: "strategy to come", arguments: nodeOn(t, "memory:///", "--strategy", "object-lease"), says: []string{"--strategy local"}},
 		{name: "unknown key", arguments: nodeOn(t, "memory:///", "--config", config), says: []string{`unknown key "lease_tll"`}},
@@ -84,7 +84,7 @@ func TestUnfitCommandLines(t *testing.T) {
 			arguments: []string{"node", "--name", "a", "--listen", mustAddress(t), "--http", "192.0.2.1:8001", "--store", "memory:///"},
 			says:      []string{"--http 192.0.2.1:8001"},
 		},
-		{name: "shards of nobody", arguments: []string{"shards", "--http", "127.0.0.1:1"}, says: []string{"--http"}},
+		{name: "shards of nobody", arguments: []string{"shards", "--http", "127.0.0.1:1"}, says: []string{"no node answers at 127.0.0.1:1: start one, or correct --http"}},
 		{name: "shards without address", arguments: []string{"shards"}, says: []string{"--http is empty"}},
 		{name: "load without clients", arguments: []string{"load", "--http", "127.0.0.1:1", "--clients", "0"}, says: []string{"--clients"}},
 		{name: "load without time", arguments: []string{"load", "--http", "127.0.0.1:1", "--duration", "0s"}, says: []string{"--duration"}},
@@ -158,8 +158,8 @@ func hang(t *testing.T) string {
 func TestAnotherClusterOrShardCountOnThePath(t *testing.T) {
 	p := directory(t)
 	stopNode(t, startNode(t, p.options("--shards", "2")))
-	refused(t, unfit{arguments: nodeOn(t, p.url, "--shards", "3"), says: []string{"2", "3"}})
-	refused(t, unfit{arguments: nodeOn(t, p.url, "--shards", "2", "--cluster", "other"), says: []string{`demo`, `other`}})
+	refused(t, unfit{arguments: nodeOn(t, p.url, "--shards", "3"), says: []string{"demo: --shards 3", "start with --shards 2, or use another path"}})
+	refused(t, unfit{arguments: nodeOn(t, p.url, "--shards", "2", "--cluster", "other"), says: []string{"demo: --cluster other", "start with --cluster demo, or use another path"}})
 }
 
 func TestACorruptManifest(t *testing.T) {

@@ -145,11 +145,16 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 // lost is the error of a request without an answer. One that found no connection
 // was never sent.
 func lost(err error) error {
-	var op *net.OpError
-	if errors.As(err, &op) && op.Op == "dial" {
+	if Unreachable(err) {
 		return fmt.Errorf("%w: %w", ErrNotExecuted, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}
+
+// Unreachable says whether an error means that nobody answers at the address.
+func Unreachable(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
 }
 
 // outcome is nil for an answer that says that it was done.

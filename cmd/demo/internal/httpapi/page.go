@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"html/template"
 	"net/http"
+	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
@@ -17,7 +18,8 @@ var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 // status is what the page shows.
 type status struct {
 	shardmap.Map
-	Store                              string
+	Store, Legend                      string
+	Uptime                             time.Duration
 	NotReady                           string
 	Acknowledged, NotExecuted, Unknown int64
 }
@@ -27,6 +29,8 @@ func (s *Service) page(w http.ResponseWriter, _ *http.Request) {
 	err := pageTemplate.Execute(&page, status{
 		Map:          s.shardMap(),
 		Store:        s.config.Store,
+		Legend:       shardmap.Legend,
+		Uptime:       time.Since(s.began).Round(time.Second),
 		NotReady:     s.notReady(),
 		Acknowledged: s.outcomes.acknowledged.Load(),
 		NotExecuted:  s.outcomes.notExecuted.Load(),

@@ -6,6 +6,7 @@ import (
 	"context"
 	"net/http"
 	"sync/atomic"
+	"time"
 
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
@@ -43,6 +44,7 @@ type Service struct {
 	outcomes *outcomes
 	routes   http.Handler
 	leaving  atomic.Bool
+	began    time.Time
 }
 
 // New makes the service. It starts nothing.
@@ -51,15 +53,19 @@ func New(c Config) (*Service, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Service{config: c, outcomes: counts}
+	s := &Service{config: c, outcomes: counts, began: time.Now()}
 	s.routes = s.mux()
 	return s, nil
 }
 
 func (s *Service) mux() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("/counters/{key...}", methods{http.MethodPost: s.addToCounter, http.MethodGet: s.readCounter})
-	mux.Handle("/kv/{key...}", methods{http.MethodPut: s.putValue, http.MethodGet: s.getValue, http.MethodDelete: s.deleteValue})
+	counters := methods{http.MethodPost: s.addToCounter, http.MethodGet: s.readCounter}
+	values := methods{http.MethodPut: s.putValue, http.MethodGet: s.getValue, http.MethodDelete: s.deleteValue}
+	mux.Handle("/counters/{key...}", counters)
+	mux.Handle("/counters", counters) // without a key: invalid, not redirected
+	mux.Handle("/kv/{key...}", values)
+	mux.Handle("/kv", values)
 	mux.Handle("/shards", methods{http.MethodGet: s.shards})
 	mux.Handle("/healthz", methods{http.MethodGet: s.healthy})
 	mux.Handle("/readyz", methods{http.MethodGet: s.ready})

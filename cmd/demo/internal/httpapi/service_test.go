@@ -215,6 +215,9 @@ func TestRequestsThatAreRefusedBeforeTheyReachAShard(t *testing.T) {
 	}{
 		{"POST", "/counters/", "", 400, "invalid", nil},
 		{"GET", "/kv/", "", 400, "invalid", nil},
+		{"GET", "/kv", "", 400, "invalid", nil},
+		{"GET", "/counters", "", 400, "invalid", nil},
+		{"POST", "/counters", "", 400, "invalid", nil},
 		{"POST", "/counters/" + longKey, "", 400, "invalid", nil},
 		{"GET", "/counters/" + escapedKey, "", 400, "invalid", nil},
 		{"PUT", "/kv/" + longKey, "v", 400, "invalid", nil},

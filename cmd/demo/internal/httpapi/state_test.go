@@ -11,6 +11,7 @@ import (
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/cmd/demo/demopb"
+	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
 
 func TestTheShardMap(t *testing.T) {
@@ -75,7 +76,7 @@ func TestTheStatusPage(t *testing.T) {
 	page := answer.Body.String()
 	for _, want := range []string{
 		"Node a of cluster demo", "Not ready", "● 0", "◔ 1", "running", "opening", "memory:///",
-		"<dt>acknowledged</dt><dd>1</dd>", "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;", "the reason",
+		"<dt>acknowledged</dt><dd>1</dd>", "<dt>shards</dt><dd>3</dd>", "<dt>uptime</dt>", "since the start", shardmap.Legend, "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;", "the reason",
 	} {
 		require.Contains(t, page, want)
 	}

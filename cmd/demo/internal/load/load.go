@@ -8,6 +8,7 @@ import (
 	"fmt"
 	randv2 "math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/client"
@@ -26,18 +27,45 @@ type Options struct {
 // Load is a set of clients and the book they keep. Its runs may follow each
 // other, over restarts of the nodes; Tally may be called at any time.
 type Load struct {
-	nodes    []*client.Client
+	nodes    []*node
 	counters []*counter
 	values   []*value // one for each client, which is its only writer
 	tally    tally
 	outages  outages
 }
 
+// node is where requests go.
+type node struct {
+	*client.Client
+
+	address           string
+	answered, refused atomic.Bool // whether a write ever ended so
+}
+
+func (n *node) note(err error) {
+	if client.Unreachable(err) {
+		n.refused.Store(true)
+	} else {
+		n.answered.Store(true)
+	}
+}
+
+// Unreached is the addresses at which nobody ever answered.
+func (l *Load) Unreached() []string {
+	var addresses []string
+	for _, n := range l.nodes {
+		if n.refused.Load() && !n.answered.Load() {
+			addresses = append(addresses, n.address)
+		}
+	}
+	return addresses
+}
+
 // New makes a load on keys that nobody used before.
 func New(o Options) *Load {
 	l := &Load{}
 	for _, address := range o.Addresses {
-		l.nodes = append(l.nodes, client.New(address, o.Clients))
+		l.nodes = append(l.nodes, &node{Client: client.New(address, o.Clients), address: address})
 	}
 	if o.Counters == 0 {
 		o.Counters = o.Clients
@@ -76,7 +104,8 @@ func (l *Load) work(ctx context.Context, n int) {
 		node := l.nodes[turn%len(l.nodes)]
 		began := time.Now()
 		// The end of the run does not cut off a request: its outcome would be unknown.
-		err := l.write(context.WithoutCancel(ctx), node, n)
+		err := l.write(context.WithoutCancel(ctx), node.Client, n)
+		node.note(err)
 		l.tally.add(err, time.Since(began))
 		if err != nil {
 			wait(ctx, pause)

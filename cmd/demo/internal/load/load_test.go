@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/cmd/demo/internal/client"
 )
 
 const someTime = 300 * time.Millisecond
@@ -149,6 +151,7 @@ func TestRequestsThatFindNoNodeAreNotExecuted(t *testing.T) {
 	runFor(t, l, 50*time.Millisecond)
 	require.Zero(t, l.Tally().Unknown)
 	require.Positive(t, l.Tally().NotExecuted)
+	require.Equal(t, []string{"127.0.0.1:1"}, l.Unreached())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := l.Verify(ctx)
@@ -177,10 +180,11 @@ func TestQuantilesAreWithinATenth(t *testing.T) {
 	for ms := 1; ms <= 1000; ms++ {
 		h.add(time.Duration(ms) * time.Millisecond)
 	}
+	ranked := h.read()
 	for q, want := range map[float64]float64{0.5: 500, 0.99: 990} {
-		require.InEpsilon(t, want, float64(h.quantile(q))/float64(time.Millisecond), 0.1)
+		require.InEpsilon(t, want, float64(ranked.quantile(q))/float64(time.Millisecond), 0.1)
 	}
-	require.Zero(t, new(histogram).quantile(0.5))
+	require.Zero(t, new(latencies).quantile(0.5))
 }
 
 func TestProgressIsALineEachSecond(t *testing.T) {
@@ -190,7 +194,30 @@ func TestProgressIsALineEachSecond(t *testing.T) {
 	var out strings.Builder
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 1500*time.Millisecond, errors.New("enough"))
 	defer cancel()
-	l.Progress(ctx, &out)
+	l.Progress(ctx, &out, Tally{})
 	require.Equal(t, 1, strings.Count(out.String(), "\n"))
 	require.Contains(t, out.String(), "0 acknowledged")
+}
+
+func TestATallySinceAnotherCountsWhatCameAfterIt(t *testing.T) {
+	var l Load
+	l.tally.add(nil, time.Second)
+	l.tally.add(client.ErrUnknown, time.Second)
+	before := l.Tally()
+	l.tally.add(nil, time.Millisecond)
+	l.tally.add(client.ErrNotExecuted, time.Second)
+	since := l.Tally().Since(before)
+	require.Equal(t, []int64{1, 1, 0}, []int64{since.Acknowledged, since.NotExecuted, since.Unknown})
+	require.InEpsilon(t, float64(time.Millisecond), float64(since.P99), 0.1)
+}
+
+func TestProgressNamesTheAddressThatNobodyAnswersAt(t *testing.T) {
+	l := New(Options{Addresses: []string{"127.0.0.1:1"}, Clients: 1})
+	defer l.Close()
+	runFor(t, l, 50*time.Millisecond)
+	var out strings.Builder
+	ctx, cancel := context.WithTimeout(t.Context(), 1500*time.Millisecond)
+	defer cancel()
+	l.Progress(ctx, &out, Tally{})
+	require.Contains(t, out.String(), "no node answers at 127.0.0.1:1")
 }

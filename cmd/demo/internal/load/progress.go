@@ -4,23 +4,28 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
-// Progress writes a line each second until ctx ends.
-func (l *Load) Progress(ctx context.Context, w io.Writer) {
+// Progress writes a line each second until ctx ends, with what was counted since
+// the given tally.
+func (l *Load) Progress(ctx context.Context, w io.Writer, since Tally) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
-	before := l.Tally()
+	var before Tally
 	for second := 1; ; second++ {
 		select {
 		case <-ctx.Done():
 			return
 		case <-ticker.C:
 		}
-		now := l.Tally()
+		now := l.Tally().Since(since)
 		fmt.Fprintf(w, "  %3d s  %s, %d/s\n", second, now, now.Acknowledged-before.Acknowledged)
 		before = now
+		if unreached := l.Unreached(); second == 1 && len(unreached) > 0 {
+			fmt.Fprintf(w, "  no node answers at %s so far\n", strings.Join(unreached, ", "))
+		}
 	}
 }
 

@@ -15,6 +15,24 @@ type Tally struct {
 	Acknowledged, NotExecuted, Unknown int64
 
 	P50, P99 time.Duration
+
+	latencies latencies
+}
+
+// Since is what was counted after an earlier tally.
+func (t Tally) Since(earlier Tally) Tally {
+	for i, n := range earlier.latencies {
+		t.latencies[i] -= n
+	}
+	t.Acknowledged -= earlier.Acknowledged
+	t.NotExecuted -= earlier.NotExecuted
+	t.Unknown -= earlier.Unknown
+	return t.rank()
+}
+
+func (t Tally) rank() Tally {
+	t.P50, t.P99 = t.latencies.quantile(0.5), t.latencies.quantile(0.99)
+	return t
 }
 
 // Tally is the count over all runs so far.
@@ -24,9 +42,8 @@ func (l *Load) Tally() Tally {
 		Acknowledged: t.acknowledged.Load(),
 		NotExecuted:  t.notExecuted.Load(),
 		Unknown:      t.unknown.Load(),
-		P50:          t.latencies.quantile(0.5),
-		P99:          t.latencies.quantile(0.99),
-	}
+		latencies:    t.latencies.read(),
+	}.rank()
 }
 
 type tally struct {
@@ -55,14 +72,25 @@ func (h *histogram) add(d time.Duration) {
 	h[min(bucket, len(h)-1)].Add(1)
 }
 
-func (h *histogram) quantile(q float64) time.Duration {
-	total := int64(0)
+// latencies is a histogram as it was read.
+type latencies [256]int64
+
+func (h *histogram) read() latencies {
+	var l latencies
 	for i := range h {
-		total += h[i].Load()
+		l[i] = h[i].Load()
+	}
+	return l
+}
+
+func (l *latencies) quantile(q float64) time.Duration {
+	total := int64(0)
+	for _, n := range l {
+		total += n
 	}
 	rank := int64(math.Ceil(q * float64(total)))
-	for i := range h {
-		if rank -= h[i].Load(); rank <= 0 && total > 0 {
+	for i, n := range l {
+		if rank -= n; rank <= 0 && total > 0 {
 			return time.Duration(math.Exp2((float64(i)+0.5)/8) * float64(time.Microsecond))
 		}
 	}

@@ -61,7 +61,7 @@ func (l *Load) Verify(ctx context.Context) (Verdict, error) {
 
 func (l *Load) verify(ctx context.Context, total *Verdict, one func(context.Context, *client.Client) (Verdict, error)) error {
 	for turn := 0; ; turn++ {
-		verdict, err := one(ctx, l.nodes[turn%len(l.nodes)])
+		verdict, err := one(ctx, l.nodes[turn%len(l.nodes)].Client)
 		if err == nil {
 			total.add(verdict)
 			return nil

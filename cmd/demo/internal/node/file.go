@@ -51,7 +51,7 @@ func setKeys(path string, nodes []*yaml.Node, flags *flag.FlagSet) error {
 func setKey(flags *flag.FlagSet, given map[string]bool, key string, node *yaml.Node) error {
 	name := strings.ReplaceAll(key, "_", "-")
 	if flags.Lookup(name) == nil || strings.Contains(key, "-") || name == "config" {
-		return fmt.Errorf("unknown key %q", key)
+		return unknownKey(flags, key)
 	}
 	value, err := text(node)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/internal/counter"
@@ -33,7 +32,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer meters.close(context.WithoutCancel(ctx))
-	cluster, err := slap.New(config(o, log.Logger, meters)) //nolint:contextcheck // a cluster lives in a context of its own
+	cluster, err := slap.New(config(o, log, meters)) //nolint:contextcheck // a cluster lives in a context of its own
 	if err != nil {
 		return err
 	}
@@ -74,7 +73,7 @@ func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
 
 func (n *running) start(ctx context.Context) error {
 	if err := n.cluster.Start(ctx); err != nil {
-		return err
+		return misfit(ctx, n.options, err)
 	}
 	for _, a := range n.cluster.Assignments() {
 		if hopeless(a.Err) {
@@ -102,7 +101,7 @@ func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error
 	if ctx.Err() == nil {
 		return fmt.Errorf("%w by itself: %w", ErrEnded, n.cluster.Err())
 	}
-	n.log.Info("leaving", slog.String("reason", context.Cause(ctx).Error()))
+	n.log.Info("leaving: " + context.Cause(ctx).Error())
 	return nil
 }
 
@@ -116,17 +115,18 @@ func (n *running) leave(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("%w without a clean close: %w", ErrEnded, err)
 	}
+	n.log.Info("left")
 	return nil
 }
 
-func config(o Options, log *slog.Logger, m *meters) slap.Config {
+func config(o Options, log *log, m *meters) slap.Config {
 	return slap.Config{
 		Cluster:       o.Cluster,
 		Name:          o.Name,
 		Store:         o.Store,
 		Shards:        o.Shards,
 		Settings:      map[string]any{"flush_interval": o.FlushInterval.String()},
-		Logger:        log,
+		Logger:        log.Logger,
 		MeterProvider: m.provider,
 		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
 			return []slap.ChildSpec{counter.Spec(shard), kv.Spec(shard)}

@@ -67,10 +67,10 @@ func (o *Options) flags() *flag.FlagSet {
 	f.StringVar(&o.StoreURL, "store", "", "`URL` of the store: memory:///, file:///dir or s3://bucket/prefix?endpoint=…&region=… (required)")
 	f.StringVar(&o.Advertise, "advertise", "", "`host:port` that other nodes are told, if it is not --listen")
 	f.IntVar(&o.Shards, "shards", 8, "`number` of shards, fixed by the first start")
-	f.StringVar(&o.Strategy, "strategy", "local", "who owns which shard: `local`, static or object-lease")
-	f.DurationVar(&o.LeaseTTL, "lease-ttl", 15*time.Second, "how `long` a lease lasts unrenewed")
-	f.DurationVar(&o.MaxClockSkew, "max-clock-skew", 0, "how `far` wall clocks may differ; 0 does not compare them")
-	f.DurationVar(&o.FlushInterval, "flush-interval", 100*time.Millisecond, "shortest `time` between two flushes of a shard")
+	f.StringVar(&o.Strategy, "strategy", "local", "`name` of what decides who owns which shard: local; static and object-lease are not served by this build yet")
+	flags.Duration(f, &o.LeaseTTL, "lease-ttl", 15*time.Second, "`duration` that a lease lasts unrenewed")
+	flags.Duration(f, &o.MaxClockSkew, "max-clock-skew", 0, "`duration` that wall clocks may differ by; 0s does not compare them")
+	flags.Duration(f, &o.FlushInterval, "flush-interval", 100*time.Millisecond, "shortest `duration` between two flushes of a shard")
 	f.Var(&o.Peers, "peers", "the other nodes: `a=host:port,b=host:port`")
 	f.BoolVar(&o.TrustLeases, "trust-leases", false, "call owners that are known from leases alone")
 	f.StringVar(&o.Cluster, "cluster", "demo", "the cluster's `name`")
@@ -80,12 +80,35 @@ func (o *Options) flags() *flag.FlagSet {
 
 // check finds the first value that cannot be meant.
 func (o *Options) check() error {
-	for _, check := range []func() error{o.checkNames, o.checkAddresses, o.checkStore, o.checkNumbers, o.checkStrategy} {
+	for _, check := range []func() error{o.checkRequired, o.checkNames, o.checkAddresses, o.checkStore, o.checkNumbers, o.checkStrategy} {
 		if err := check(); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// checkRequired names all that is missing at once; a single one is told by the
+// check of its own.
+func (o *Options) checkRequired() error {
+	var missing, example []string
+	for _, r := range []struct{ flag, value, example string }{
+		{"--name", o.Name, "a"},
+		{"--listen", o.Listen, "127.0.0.1:7001"},
+		{"--http", o.HTTP, "127.0.0.1:8001"},
+		{"--store", o.StoreURL, "file:///var/lib/demo"},
+	} {
+		if r.value == "" {
+			missing = append(missing, r.flag)
+			example = append(example, r.flag+" "+r.example)
+		}
+	}
+	last := len(missing) - 1
+	if last < 1 {
+		return nil
+	}
+	return fmt.Errorf("%s and %s are empty: give them values such as %s",
+		strings.Join(missing[:last], ", "), missing[last], strings.Join(example, " "))
 }
 
 func (o *Options) checkNames() error {
@@ -107,6 +130,9 @@ func (o *Options) checkAddresses() error {
 	}
 	if err := flags.Listen("--http", o.HTTP); err != nil {
 		return err
+	}
+	if o.Listen == o.HTTP && !strings.HasSuffix(o.HTTP, ":0") {
+		return errors.New("--listen and --http are the same address: give them two ports")
 	}
 	if o.Advertise == "" {
 		return nil

@@ -40,9 +40,9 @@ func TestOptionsIgnoreValidFlagsOfOtherStrategies(t *testing.T) {
 // Every line is refused with one sentence that contains the words beside it.
 func TestOptionsRefuse(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
-		{"", "--name is empty"},
-		{"--name a", "--listen is empty"},
-		{"--name a --listen 127.0.0.1:1", "--http is empty"},
+		{"", "--name, --listen, --http and --store are empty"},
+		{"--name a", "--listen, --http and --store are empty"},
+		{"--name a --listen 127.0.0.1:1", "--http and --store are empty: give them values such as --http 127.0.0.1:8001 --store file:///var/lib/demo"},
 		{"--name a --listen 127.0.0.1:1 --http 127.0.0.1:2", "--store is empty"},
 		{"+ --name=", "--name is empty"},
 		{"+ --name a@b", `--name "a@b" is no name`},
@@ -71,7 +71,9 @@ func TestOptionsRefuse(t *testing.T) {
 		{"+ --strategy static --shards 0", "--shards is 0"},
 		{"+ --lease-ttl 0s", "--lease-ttl is 0s"},
 		{"+ --lease-ttl -1s", "--lease-ttl"},
-		{"+ --lease-ttl 15", "lease-ttl"},
+		{"+ --lease-ttl 15", "lease-ttl: it is no duration such as 100ms"},
+		{"+ --flush-interval 5", "flush-interval: it is no duration such as 100ms"},
+		{"+ --http 127.0.0.1:7001", "--listen and --http are the same address: give them two ports"},
 		{"+ --max-clock-skew -1s", "--max-clock-skew"},
 		{"+ --max-clock-skew 15s", "below --lease-ttl (15s)"},
 		{"+ --lease-ttl 1s --max-clock-skew 2s", "below --lease-ttl (1s)"},
@@ -111,6 +113,9 @@ func TestOptionsHelpListsEveryFlag(t *testing.T) {
 		"max-clock-skew", "flush-interval", "peers", "trust-leases", "cluster", "config",
 	} {
 		require.Contains(t, usage.String(), "  -"+name)
+	}
+	for _, line := range []string{"-lease-ttl duration", "-max-clock-skew duration", "-flush-interval duration", "-strategy name", "not served by this build yet"} {
+		require.Contains(t, usage.String(), line)
 	}
 }
 
@@ -153,7 +158,11 @@ func TestConfigFileThatIsEmptySetsNothing(t *testing.T) {
 
 func TestConfigFileRefuses(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
-		{"shard: 4", `unknown key "shard"`},
+		{"shard: 4", `unknown key "shard": did you mean "shards"?`},
+		{"listn: x", `unknown key "listn": did you mean "listen"?`},
+		{"lease-ttl: 3s", `did you mean "lease_ttl"?`},
+		{"colour: red", `unknown key "colour"`},
+		{"flush_interval: 5", `key "flush_interval": "5" does not fit: it is no duration such as 100ms`},
 		{"lease-ttl: 3s", `unknown key "lease-ttl"`},
 		{"config: other", `unknown key "config"`},
 		{"shards: 0", "--shards is 0"},

@@ -17,6 +17,9 @@ type Shard struct {
 	Error      string `json:"error,omitempty"` // why it is not open here, after an open that failed
 }
 
+// Legend explains the signs.
+const Legend = "○ unassigned  ◔ opening  ● running  ◕ closing  → remote"
+
 // Sign tells the states apart without their colour.
 func (s Shard) Sign() string {
 	switch s.State {

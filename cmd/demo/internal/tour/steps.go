@@ -25,7 +25,7 @@ func (t *tour) steps() []step {
 // take carries out one step, then reads everything back.
 func (t *tour) take(ctx context.Context, s step) error {
 	fmt.Fprintf(t.out, "\n%s: %s\n", s.name, s.title)
-	before := t.load.Tally().Acknowledged
+	t.before = t.load.Tally()
 	happened, err := s.do(ctx)
 	if err == nil && ctx.Err() != nil {
 		err = context.Cause(ctx)
@@ -40,7 +40,7 @@ func (t *tour) take(ctx context.Context, s step) error {
 		return err
 	}
 	t.sayf("read back: %s", verdict)
-	t.rows = append(t.rows, row{s.name, happened, t.load.LongestOutage(), t.load.Tally().Acknowledged - before, verdict})
+	t.rows = append(t.rows, row{s.name, happened, t.load.LongestOutage(), t.counted().Acknowledged, verdict})
 	return nil
 }
 
@@ -55,23 +55,22 @@ func (t *tour) calm(ctx context.Context) (string, error) {
 		wait(ctx, calm)
 		return nil
 	})
-	tally := t.load.Tally()
+	tally := t.counted()
 	return fmt.Sprintf("p50 %s, p99 %s", tally.P50.Round(time.Millisecond), tally.P99.Round(time.Millisecond)), err
 }
 
 func (t *tour) kill(ctx context.Context) (string, error) {
-	before := t.load.Tally().Unknown
 	err := t.underLoad(ctx, func() error {
 		wait(ctx, randomly(2*time.Second))
 		t.node.Kill()
 		t.sayf("killed")
 		return t.again(ctx)
 	})
-	return fmt.Sprintf("killed and restarted, %d outcomes unknown", t.load.Tally().Unknown-before), err
+	tally := t.counted()
+	return fmt.Sprintf("killed and restarted, %d not executed, %d unknown", tally.NotExecuted, tally.Unknown), err
 }
 
 func (t *tour) stop(ctx context.Context) (string, error) {
-	before := t.load.Tally().Unknown
 	err := t.underLoad(ctx, func() error {
 		wait(ctx, randomly(2*time.Second))
 		if err := t.leave(ctx); err != nil {
@@ -79,11 +78,11 @@ func (t *tour) stop(ctx context.Context) (string, error) {
 		}
 		return t.again(ctx)
 	})
-	unknown := t.load.Tally().Unknown - before
-	if err == nil && unknown > 0 {
-		err = fmt.Errorf("%d writes have an unknown outcome: a node that leaves answers every request", unknown)
+	tally := t.counted()
+	if err == nil && tally.Unknown > 0 {
+		err = fmt.Errorf("%d writes have an unknown outcome: a node that leaves answers every request", tally.Unknown)
 	}
-	return fmt.Sprintf("stopped and restarted, %d outcomes unknown", unknown), err
+	return fmt.Sprintf("stopped and restarted, %d not executed, %d unknown", tally.NotExecuted, tally.Unknown), err
 }
 
 // leave stops the node and expects that it is content.

@@ -16,12 +16,14 @@ import (
 	"github.com/slap-go/slap/cmd/demo/internal/client"
 	"github.com/slap-go/slap/cmd/demo/internal/load"
 	"github.com/slap-go/slap/cmd/demo/internal/process"
+	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
 
 // What the tour is made of.
 const (
 	shards  = 8
 	clients = 64
+	flushed = "10 ms"
 
 	calm     = 3 * time.Second  // the load without a fault
 	patience = 30 * time.Second // for anything that is waited for
@@ -41,6 +43,7 @@ type tour struct {
 	node    *process.Node
 	client  *client.Client
 	load    *load.Load
+	before  load.Tally // as the step began
 	rows    []row
 }
 
@@ -57,7 +60,8 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 		return err
 	}
 	defer t.close()
-	fmt.Fprintf(out, "One node with %d shards on %s. Every write is acknowledged once it is durable.\n", shards, store)
+	fmt.Fprintf(out, "One node with %d shards on %s, flushed every %s; a node's default is 100 ms. "+
+		"Every write is acknowledged once it is durable.\n%s\n", shards, store, flushed, shardmap.Legend)
 	for _, s := range t.steps() {
 		if err := t.take(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -88,7 +92,7 @@ func newTour(o Options, store string, out io.Writer) (*tour, error) {
 		t.address[i] = address
 	}
 	t.options = process.Options{Executable: o.Executable, Arguments: []string{
-		"--name", "a", "--store", store, "--shards", fmt.Sprint(shards), "--flush-interval", "10ms",
+		"--name", "a", "--store", store, "--shards", fmt.Sprint(shards), "--flush-interval", strings.ReplaceAll(flushed, " ", ""),
 	}}
 	t.client = client.New(t.address[1], 1)
 	t.load = load.New(load.Options{Addresses: []string{t.address[1]}, Clients: clients})
@@ -142,12 +146,15 @@ func (t *tour) underLoad(ctx context.Context, do func() error) error {
 	running, stop := context.WithCancel(ctx)
 	var both sync.WaitGroup
 	both.Go(func() { t.load.Run(running) })
-	both.Go(func() { t.load.Progress(running, t.out) })
+	both.Go(func() { t.load.Progress(running, t.out, t.before) })
 	err := do()
 	stop()
 	both.Wait()
 	return err
 }
+
+// counted is what the load counted in this step.
+func (t *tour) counted() load.Tally { return t.load.Tally().Since(t.before) }
 
 func (t *tour) sayf(format string, args ...any) {
 	fmt.Fprintln(t.out, "  "+strings.TrimRight(fmt.Sprintf(format, args...), " "))
