@@ -29,6 +29,8 @@ func TestANodeThatLeavesUnderLoadAnswersEveryRequest(t *testing.T) {
 	stopNode(t, node)
 	stop()
 	running.Wait()
+	require.Contains(t, node.Output(), `msg="leaving: SIGTERM"`)
+	require.Regexp(t, `msg=left$`, node.Output())
 	require.Zero(t, l.Tally().Unknown, l.Tally())
 
 	node, err := process.StartAt(p.options(), mustAddress(t), node.HTTP)

@@ -67,7 +67,8 @@ func (o *Options) flags() *flag.FlagSet {
 	f.StringVar(&o.StoreURL, "store", "", "`URL` of the store: memory:///, file:///dir or s3://bucket/prefix?endpoint=…&region=… (required)")
 	f.StringVar(&o.Advertise, "advertise", "", "`host:port` that other nodes are told, if it is not --listen")
 	f.IntVar(&o.Shards, "shards", 8, "`number` of shards, fixed by the first start")
-	f.StringVar(&o.Strategy, "strategy", "local", "`name` of what decides who owns which shard: local; static and object-lease are not served by this build yet")
+	f.StringVar(&o.Strategy, "strategy", "local",
+		"`name` of what decides who owns which shard: local; static and object-lease are not served by this build yet")
 	flags.Duration(f, &o.LeaseTTL, "lease-ttl", 15*time.Second, "`duration` that a lease lasts unrenewed")
 	flags.Duration(f, &o.MaxClockSkew, "max-clock-skew", 0, "`duration` that wall clocks may differ by; 0s does not compare them")
 	flags.Duration(f, &o.FlushInterval, "flush-interval", 100*time.Millisecond, "shortest `duration` between two flushes of a shard")
