@@ -156,13 +156,14 @@ func TestP8_1_NothingIsLeftOfRequestsHoweverTheyEnded(t *testing.T) {
 }
 
 func TestP8_1_WhatIsGivenUpInFrontOfAChildThatHangsIsBounded(t *testing.T) {
-	release := make(chan struct{})
+	entered, release := make(chan struct{}, 100), make(chan struct{})
 	r := newRig(t, 1, store.Memory(), func(c *Config) {
 		c.MaxPending = 10
 		c.ShardChildren = func(*Shard) []supervision.ChildSpec {
 			return []supervision.ChildSpec{{Name: "a", New: func() actor.Actor {
 				return actor.ReceiveFunc(func(c actor.Context) {
 					if _, ok := c.Message().(*wrapperspb.StringValue); ok {
+						entered <- struct{}{}
 						<-release
 						c.Respond(word("done"))
 					}
@@ -173,6 +174,9 @@ func TestP8_1_WhatIsGivenUpInFrontOfAChildThatHangsIsBounded(t *testing.T) {
 	if err := r.open(0); err != nil {
 		t.Fatal(err)
 	}
+	first := newRequest(0, "a", word("x"))
+	r.shardAt(0).inbox("a").ask(first)
+	<-entered
 	refused := 0
 	for n := 0; n < 2*givenUp && refused == 0; n++ {
 		req := newRequest(0, "a", word("x"))
@@ -184,6 +188,7 @@ func TestP8_1_WhatIsGivenUpInFrontOfAChildThatHangsIsBounded(t *testing.T) {
 	if refused == 0 {
 		t.Error("requests that nobody waits for pile up without a bound")
 	}
+	first.end(messages.ErrTimeout, messages.ErrTimeout, nil)
 	close(release)
 	r.eventually("the child serves again", func() bool {
 		_, err := r.Ask(t.Context(), 0, "a", word("x"), Retry{})
