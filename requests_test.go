@@ -240,7 +240,7 @@ func fence(t *testing.T, s store.Store, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := db.Close(ctx, nil); err != nil && !errors.Is(err, slatedb.ErrFenced) {
+	if err := db.Close(ctx, nil); err != nil && !errors.Is(err, slatedb.ErrClosed) { // it may have been fenced in turn
 		t.Fatal(err)
 	}
 	if err := objects.Close(ctx); err != nil {
