@@ -30,7 +30,6 @@ type Config struct {
 	ChildOptions  any
 	MaxPending    int // requests that may wait in front of one child
 
-	CallTimeout                             time.Duration
 	OpenTimeout, CloseTimeout, DrainTimeout time.Duration
 
 	Logger *slog.Logger

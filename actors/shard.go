@@ -82,10 +82,8 @@ func (s *Shard) WrittenSeq() uint64 { return s.written.Load() }
 
 // DurableSeq is the highest sequence number that is known to be durable.
 func (s *Shard) DurableSeq() uint64 {
-	if last := s.final.Load(); last != nil {
-		return last.durable
-	}
-	return s.DB().Status().DurableSeq
+	durable, _ := s.lastWord()
+	return durable
 }
 
 // NotifyWhenDurable sends [messages.Durable] with the tag once everything up to
@@ -96,13 +94,17 @@ func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
 	if to == nil {
 		return
 	}
+	s.sendWhenDurable(to, seq, tag, &messages.Durable{Tag: tag, Seq: seq})
+}
+
+// sendWhenDurable sends the message once seq is durable, or NotDurable.
+func (s *Shard) sendWhenDurable(to *actor.PID, seq uint64, tag, message any) {
 	root := s.replies.system.Root
 	s.whenDurable(seq, func(durable bool, reason error) {
-		if durable {
-			root.Send(to, &messages.Durable{Tag: tag, Seq: seq})
-			return
+		if !durable {
+			message = &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason}
 		}
-		root.Send(to, &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason})
+		root.Send(to, message)
 	})
 }
 
@@ -112,8 +114,10 @@ func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
 // the child has stopped.
 func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply proto.Message) {
 	r := s.replies.find(ctx.Sender())
-	if r == nil {
-		s.respondForeign(ctx, seq, reply)
+	if r == nil { // not one of our requests: a future of the actor system, or nobody
+		if to := ctx.Sender(); to != nil {
+			s.sendWhenDurable(to, seq, nil, reply)
+		}
 		return
 	}
 	r.handOver()
@@ -123,22 +127,6 @@ func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply proto.Me
 			return
 		}
 		r.lose(s.lossKind(), reason)
-	})
-}
-
-// respondForeign answers a sender that is not one of our requests, such as a
-// future of the actor system.
-func (s *Shard) respondForeign(ctx actor.Context, seq uint64, reply proto.Message) {
-	sender, root := ctx.Sender(), ctx.ActorSystem().Root
-	if sender == nil {
-		return
-	}
-	s.whenDurable(seq, func(durable bool, reason error) {
-		if durable {
-			root.Send(sender, reply)
-			return
-		}
-		root.Send(sender, &messages.NotDurable{Seq: seq, Reason: reason})
 	})
 }
 
