@@ -4,14 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"runtime"
-	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/internal/footprint"
 	"github.com/slap-go/slap/store"
 )
 
@@ -87,30 +86,15 @@ func TestSTR2_TwoNodesThatFenceEachOtherLoseNothing(t *testing.T) {
 	stopCluster(t, nodes[0])
 }
 
-// usage is what a process holds.
-type usage struct {
-	goroutines, descriptors int
-	memory                  uint64 // resident, bytes
-}
-
-func measure(t *testing.T) usage {
+func measure(t *testing.T) footprint.Usage {
 	t.Helper()
-	debug.FreeOSMemory()
-	u := usage{goroutines: runtime.NumGoroutine()}
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
+	u, err := footprint.Measure()
+	if errors.Is(err, os.ErrNotExist) {
 		t.Skip("no /proc here")
 	}
-	u.descriptors = len(files)
-	status, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var size, resident uint64
-	if _, err := fmt.Sscan(string(status), &size, &resident); err != nil {
-		t.Fatal(err)
-	}
-	u.memory = resident * uint64(os.Getpagesize())
 	return u
 }
 
@@ -136,9 +120,9 @@ func TestSPEC10_ClustersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	}
 	eventually(t, "goroutines and descriptors are as before", func() bool {
 		after := measure(t)
-		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors
+		return after.Goroutines <= before.Goroutines && after.Descriptors <= before.Descriptors
 	})
-	if grown := int64(measure(t).memory) - int64(before.memory); grown > max(int64(before.memory)/20, 16<<20) {
-		t.Errorf("%d bytes of memory grew by %d", before.memory, grown)
+	if grown := int64(measure(t).Memory) - int64(before.Memory); grown > max(int64(before.Memory)/20, 16<<20) {
+		t.Errorf("%d bytes of memory grew by %d", before.Memory, grown)
 	}
 }

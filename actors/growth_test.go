@@ -1,40 +1,24 @@
 package actors
 
 import (
-	"fmt"
+	"errors"
 	"log/slog"
 	"os"
-	goruntime "runtime"
-	"runtime/debug"
 	"testing"
 
+	"github.com/slap-go/slap/internal/footprint"
 	"github.com/slap-go/slap/store"
 )
 
-// usage is what a process holds.
-type usage struct {
-	goroutines, descriptors int
-	memory                  uint64 // resident, bytes
-}
-
-func measure(t *testing.T) usage {
+func measure(t *testing.T) footprint.Usage {
 	t.Helper()
-	debug.FreeOSMemory()
-	u := usage{goroutines: goruntime.NumGoroutine()}
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
+	u, err := footprint.Measure()
+	if errors.Is(err, os.ErrNotExist) {
 		t.Skip("no /proc here")
 	}
-	u.descriptors = len(files)
-	status, err := os.ReadFile("/proc/self/statm")
 	if err != nil {
 		t.Fatal(err)
 	}
-	var size, resident uint64
-	if _, err := fmt.Sscan(string(status), &size, &resident); err != nil {
-		t.Fatal(err)
-	}
-	u.memory = resident * uint64(os.Getpagesize())
 	return u
 }
 
@@ -64,13 +48,13 @@ func TestSPEC10_ShardsThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	for range rounds {
 		round()
 	}
-	var after usage
+	var after footprint.Usage
 	r.eventually("goroutines and descriptors are as before", func() bool {
 		after = measure(t)
-		return after.goroutines <= before.goroutines && after.descriptors <= before.descriptors
+		return after.Goroutines <= before.Goroutines && after.Descriptors <= before.Descriptors
 	})
-	if grown := int64(after.memory) - int64(before.memory); !raced && grown > max(int64(before.memory)/20, 12<<20) {
-		t.Errorf("%d bytes of memory grew by %d", before.memory, grown)
+	if grown := int64(after.Memory) - int64(before.Memory); !raced && grown > max(int64(before.Memory)/20, 12<<20) {
+		t.Errorf("%d bytes of memory grew by %d", before.Memory, grown)
 	}
 	if n := len(r.openings); n > 1 {
 		t.Errorf("%d openings are remembered", n)
