@@ -9,7 +9,10 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/store"
@@ -25,6 +28,12 @@ type Shard = actors.Shard
 
 // ChildSpec says how a child is made, restarted and stopped.
 type ChildSpec = supervision.ChildSpec
+
+// Handler is a function of the application's that [Cluster.Call] runs where the
+// shard is open, in a goroutine of its own. ctx ends with the caller's deadline and
+// when the shard stops. An [*AppError] reaches the caller as it is; another error, or
+// a panic, leaves the outcome unknown.
+type Handler = func(ctx context.Context, shard *Shard, request proto.Message) (proto.Message, error)
 
 // Status is what children can know of their shard's end.
 type Status = actors.Status
@@ -43,6 +52,9 @@ const (
 	DefaultOpenTimeout  = 30 * time.Second
 	DefaultCloseTimeout = 30 * time.Second
 	DefaultDrainTimeout = 2 * time.Second
+	DefaultRetries      = 3
+	DefaultRetryDelay   = 100 * time.Millisecond
+	DefaultLagInterval  = time.Second
 )
 
 // Limits of [Config].
@@ -55,9 +67,12 @@ const (
 type ProbeMode uint8
 
 // ProbeBlocking makes Start fail if the store does not honour conditional
-// writes. ProbeOff asks nothing of it but the cluster's identity.
+// writes. ProbeBackground starts the node without shards and tries until the probe
+// passes, after 1 s at first and at most 30 s; another cluster on the path then ends
+// the node. ProbeOff asks nothing of the store but the cluster's identity.
 const (
 	ProbeBlocking ProbeMode = iota
+	ProbeBackground
 	ProbeOff
 )
 
@@ -112,12 +127,24 @@ type Config struct {
 	// ChildOptions is handed to the children as it is, by [Shard.Options].
 	ChildOptions any
 
+	// ValidateChildOptions checks ChildOptions, in [New]. Default: they are not checked.
+	ValidateChildOptions func(options any) error
+
+	// Handlers are the functions that [Cluster.Call] runs, by their names. Default: none.
+	Handlers map[string]Handler
+
 	// MaxPending is how many requests may wait in front of one child; more are
 	// refused with [ErrOverloaded]. Default: 10,000.
 	MaxPending int
 
 	// CallTimeout bounds a request whose context has no deadline. Default: 30 s.
 	CallTimeout time.Duration
+
+	// Retries is how often a request that was not executed because of a move is
+	// tried again, the first time after RetryDelay plus up to a half of it, then
+	// after twice that, and so on. Defaults: 3 and 100 ms.
+	Retries    int
+	RetryDelay time.Duration
 
 	// A shard's open or close that takes longer is abandoned: it goes on, and is
 	// ended as soon as it can be. Defaults: 30 s each.
@@ -130,11 +157,20 @@ type Config struct {
 	// Probe of the store's conditional writes at start. Default: blocking.
 	Probe ProbeMode
 
+	// LagInterval is the time between two samples of a shard's durability lag. Default: 1 s.
+	LagInterval time.Duration
+
+	// System is an actor system of the application's own; it is not shut down with
+	// the cluster. Default: one that lives as long as the node.
+	System *actor.ActorSystem
+
 	// Logger gets everything worth telling. Default: [slog.Default].
 	Logger *slog.Logger
 
-	// MeterProvider gets the engine's metrics. Default: none.
-	MeterProvider metric.MeterProvider
+	// MeterProvider gets the metrics of the engine and of the node, TracerProvider a
+	// span for each request. Default: OpenTelemetry's global ones.
+	MeterProvider  metric.MeterProvider
+	TracerProvider trace.TracerProvider
 }
 
 // name is what clusters and nodes may be called.
@@ -151,6 +187,9 @@ func (c Config) withDefaults() (Config, error) {
 	c.OpenTimeout = or(c.OpenTimeout, DefaultOpenTimeout)
 	c.CloseTimeout = or(c.CloseTimeout, DefaultCloseTimeout)
 	c.DrainTimeout = or(c.DrainTimeout, DefaultDrainTimeout)
+	c.Retries = or(c.Retries, DefaultRetries)
+	c.RetryDelay = or(c.RetryDelay, DefaultRetryDelay)
+	c.LagInterval = or(c.LagInterval, DefaultLagInterval)
 	c.Logger = or(c.Logger, slog.Default())
 	if c.Strategy == nil {
 		s, err := local.New(local.Options{})
@@ -209,8 +248,10 @@ func (c Config) checkNumbers() error {
 		return errors.New("slap: Cache.Disabled and Cache.Bytes exclude each other: set one")
 	case c.MaxPending < 0:
 		return fmt.Errorf("slap: MaxPending must not be negative, it is %d", c.MaxPending)
+	case c.Retries < 0:
+		return fmt.Errorf("slap: Retries must not be negative, it is %d", c.Retries)
 	case c.Probe > ProbeOff:
-		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking or ProbeOff", c.Probe)
+		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking, ProbeBackground or ProbeOff", c.Probe)
 	}
 	return nil
 }
@@ -224,6 +265,8 @@ func (c Config) checkDurations() error {
 		{"OpenTimeout", c.OpenTimeout},
 		{"CloseTimeout", c.CloseTimeout},
 		{"DrainTimeout", c.DrainTimeout},
+		{"RetryDelay", c.RetryDelay},
+		{"LagInterval", c.LagInterval},
 	} {
 		if d.value < 0 || d.value > MaxTimeout {
 			return fmt.Errorf("slap: %s must be from 0 to %v, it is %v", d.field, MaxTimeout, d.value)
@@ -238,13 +281,13 @@ func (c Config) checkStrategy() error {
 	for _, f := range []struct {
 		field string
 		value any
-	}{{"Strategy", c.Strategy}, {"MeterProvider", c.MeterProvider}} {
+	}{{"Strategy", c.Strategy}, {"MeterProvider", c.MeterProvider}, {"TracerProvider", c.TracerProvider}} {
 		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() {
 			return fmt.Errorf("slap: %s is a nil %T: leave it out or set it", f.field, f.value)
 		}
 	}
 	if v, ok := c.Strategy.(strategy.Validator); ok {
-		if err := v.Validate(c.Shards); err != nil {
+		if err := v.Validate(strategy.Cluster{Shards: c.Shards, Node: c.Name}); err != nil {
 			return fmt.Errorf("slap: Strategy: %w", err)
 		}
 	}

@@ -5,12 +5,14 @@ import (
 	"sync/atomic"
 
 	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/strategy"
 )
 
 // gate is the one place where requests enter a shard. Shut, it lets nothing in;
 // what is inside may finish. It is read on the hot path without a lock.
 type gate struct {
 	status *status
+	lease  *strategy.Lease // nil without leases
 	shut   atomic.Bool
 	inside atomic.Int64 // requests that have begun and are not settled
 

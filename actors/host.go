@@ -16,6 +16,7 @@ import (
 type (
 	startShard struct {
 		shard   int
+		lease   *strategy.Lease
 		replyTo *actor.PID
 	}
 	stopShard struct {
@@ -88,7 +89,7 @@ func (h *host) start(ctx actor.Context, m startShard) {
 		answer(ctx, m.replyTo, &strategy.Started{Shard: m.shard, Err: err})
 		return
 	}
-	shard := h.node.newShard(m.shard)
+	shard := h.node.newShard(m.shard, m.lease)
 	name := fmt.Sprintf("%d-%s", m.shard, shard.opening)
 	h.slots[m.shard] = slot{state: opens, shard: shard, name: name, starter: m.replyTo}
 	h.names[name] = m.shard

@@ -12,6 +12,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -184,9 +185,9 @@ func (n *Node) drain(ctx context.Context) {
 
 // newShard makes the next opening of a shard. No two have the same id, over all
 // hosts of the node.
-func (n *Node) newShard(number int) *Shard {
+func (n *Node) newShard(number int, lease *strategy.Lease) *Shard {
 	opening := fmt.Sprintf("%s.%d", n.config.Incarnation, n.count.Add(1))
-	s := newShard(number, opening, n.config, n.replies)
+	s := newShard(number, opening, lease, n.config, n.replies)
 	s.began = n.remember
 	return s
 }
@@ -218,9 +219,12 @@ type runtime Node
 func (r *runtime) Shards() int { return r.config.Shards }
 
 // StartShard asks the host to open the shard.
-func (r *runtime) StartShard(shard int, replyTo *actor.PID) {
-	r.system.Root.Send(r.host, startShard{shard, replyTo})
+func (r *runtime) StartShard(shard int, lease *strategy.Lease, replyTo *actor.PID) {
+	r.system.Root.Send(r.host, startShard{shard, lease, replyTo})
 }
+
+// Node is the node's name.
+func (r *runtime) Node() string { return r.config.Name }
 
 // StopShard asks the host to close the shard.
 func (r *runtime) StopShard(shard int, replyTo *actor.PID) {

@@ -138,7 +138,7 @@ func (r *rig) reply() any {
 // open starts a shard and waits for it.
 func (r *rig) open(shard int) error {
 	r.t.Helper()
-	r.hand.runtime.StartShard(shard, r.replyTo)
+	r.hand.runtime.StartShard(shard, nil, r.replyTo)
 	started, ok := r.reply().(*strategy.Started)
 	if !ok || started.Shard != shard {
 		r.t.Fatalf("%+v", started)
@@ -160,7 +160,7 @@ func (r *rig) shut(shard int) error {
 func TestHOST2_AShardStoppedAtAnyMomentOfItsStartCanBeStartedAgain(t *testing.T) {
 	r := newRig(t, 1, store.Memory(), nil)
 	for round := range scaled(100, 1_000) {
-		r.hand.runtime.StartShard(0, r.replyTo)
+		r.hand.runtime.StartShard(0, nil, r.replyTo)
 		for range round % 20 { // later and later
 			time.Sleep(50 * time.Microsecond)
 		}
@@ -190,11 +190,11 @@ func TestHOST2_StartsAndStopsInAnyOrderAreAllAnswered(t *testing.T) {
 	r := newRig(t, 4, store.Memory(), nil)
 	for range scaled(10, 200) {
 		for n := range 4 {
-			r.hand.runtime.StartShard(n, r.replyTo)
-			r.hand.runtime.StartShard(n, r.replyTo)
+			r.hand.runtime.StartShard(n, nil, r.replyTo)
+			r.hand.runtime.StartShard(n, nil, r.replyTo)
 			r.hand.runtime.StopShard(n, r.replyTo)
 			r.hand.runtime.StopShard(n, r.replyTo)
-			r.hand.runtime.StartShard(n, r.replyTo)
+			r.hand.runtime.StartShard(n, nil, r.replyTo)
 		}
 		for range 20 {
 			if m, ok := r.reply().(*strategy.Started); ok && m.Err != nil &&

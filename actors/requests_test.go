@@ -142,7 +142,7 @@ func TestP8_1_NothingIsLeftOfRequestsHoweverTheyEnded(t *testing.T) {
 		case StateRunning:
 			shards[e.shard] = true
 		case StateUnassigned: // too many restarts
-			r.hand.runtime.StartShard(0, r.replyTo)
+			r.hand.runtime.StartShard(0, nil, r.replyTo)
 			r.reply()
 		default:
 		}

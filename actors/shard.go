@@ -12,6 +12,7 @@ import (
 
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
+	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -21,6 +22,7 @@ import (
 type Shard struct {
 	number  int
 	opening string
+	lease   *strategy.Lease
 	config  *Config
 	replies *replies
 	began   func(*Shard) // told before the open begins; may be nil
@@ -49,9 +51,9 @@ type lastWord struct {
 	reason  error
 }
 
-func newShard(number int, opening string, c *Config, r *replies) *Shard {
-	s := &Shard{number: number, opening: opening, config: c, replies: r, inboxes: map[string]*inbox{}}
-	s.gate = &gate{status: &s.status}
+func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *replies) *Shard {
+	s := &Shard{number: number, opening: opening, lease: lease, config: c, replies: r, inboxes: map[string]*inbox{}}
+	s.gate = &gate{status: &s.status, lease: lease}
 	s.waits.d.interval = c.FlushInterval
 	return s
 }
@@ -64,6 +66,9 @@ func (s *Shard) Cluster() string { return s.config.Cluster }
 
 // Opening identifies this opening of the database; no two are alike.
 func (s *Shard) Opening() string { return s.opening }
+
+// Generation is the number of the lease's claim; 0 without leases.
+func (s *Shard) Generation() uint64 { return s.lease.Generation() }
 
 // Options is the application's ChildOptions, as given.
 func (s *Shard) Options() any { return s.config.ChildOptions }

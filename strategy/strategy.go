@@ -6,6 +6,7 @@
 package strategy
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 
@@ -58,8 +59,12 @@ type Runtime interface {
 	// Shards is the number of shards of the cluster.
 	Shards() int
 
-	// StartShard opens the shard and answers with [Started].
-	StartShard(shard int, replyTo *actor.PID)
+	// Node is the name of this node.
+	Node() string
+
+	// StartShard opens the shard and answers with [Started]. The shard serves as
+	// long as the lease lasts; a strategy without leases gives nil.
+	StartShard(shard int, lease *Lease, replyTo *actor.PID)
 
 	// StopShard closes the shard and answers with [Closed].
 	StopShard(shard int, replyTo *actor.PID)
@@ -74,10 +79,23 @@ type Placement struct {
 	Node string // the other node that owns it; empty if none does
 }
 
+// Cluster is what a strategy can be checked against.
+type Cluster struct {
+	Shards int
+	Node   string // this node's name; empty if it was given none
+}
+
 // Validator is a [Strategy] that checks its options against the cluster. It is asked
 // before anything starts; errors name the option.
 type Validator interface {
-	Validate(shards int) error
+	Validate(c Cluster) error
+}
+
+// Refresher is a [Strategy] that can look again where the shards are. A request that
+// was not executed is tried again after that.
+type Refresher interface {
+	// Refresh returns once what [Strategy.Lookup] says is fresh, or when ctx ends.
+	Refresh(ctx context.Context)
 }
 
 // Strategy decides which shards are open on a node. It opens and closes them only

@@ -33,3 +33,12 @@ func Sleep(ctx context.Context, d time.Duration) error {
 		return context.Cause(ctx)
 	}
 }
+
+// Instant is a moment in nanoseconds since some moment before the process started.
+type Instant int64
+
+// Add is the moment d later.
+func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
+
+// Sub is the time from j to i.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }

@@ -64,12 +64,12 @@ func orDefault[T comparable](v, byDefault T) T {
 }
 
 // Validate checks the list of shards.
-func (l *Local) Validate(shards int) error {
+func (l *Local) Validate(c strategy.Cluster) error {
 	seen := map[int]bool{}
 	for _, n := range l.options.Shards {
 		switch {
-		case n < 0 || n >= shards:
-			return fmt.Errorf("local strategy: Shards names shard %d, but the cluster has 0 to %d", n, shards-1)
+		case n < 0 || n >= c.Shards:
+			return fmt.Errorf("local strategy: Shards names shard %d, but the cluster has 0 to %d", n, c.Shards-1)
 		case seen[n]:
 			return fmt.Errorf("local strategy: Shards names shard %d twice", n)
 		}
@@ -152,7 +152,7 @@ func (o *opener) start(ctx actor.Context) {
 func (o *opener) carryOut(ctx actor.Context, now time.Time) {
 	open, wake := o.plan.next(now)
 	for _, n := range open {
-		o.runtime.StartShard(n, ctx.Self())
+		o.runtime.StartShard(n, nil, ctx.Self())
 	}
 	o.stopTimer()
 	if wake > 0 {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/slap-go/slap/strategy"
 )
 
 var epoch = time.Unix(1_700_000_000, 0)
@@ -146,7 +148,7 @@ func TestLOC8_BadShardsAreNamedBeforeTheStart(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := l.Validate(4); err == nil || !strings.Contains(err.Error(), "Shards") {
+		if err := l.Validate(strategy.Cluster{Shards: 4}); err == nil || !strings.Contains(err.Error(), "Shards") {
 			t.Errorf("%v: %v", shards, err)
 		}
 	}
