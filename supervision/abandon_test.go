@@ -107,10 +107,10 @@ func testHang(t *testing.T, h *hang, props bool) {
 	synctest.Wait()
 	f.ask("a", func(actor.Context) {})
 	want := []string{
-		"s/a abandoned after 5s", "s/a stopped: abandoned: did not stop in time", "s/a started",
+		"s/a abandoned after 5s", "s/a stopped: abandoned: did not stop in time", "s/a removed", "s/a started",
 	}
 	got := f.lines()
-	if !slices.Equal(got[len(got)-3:], want) {
+	if !slices.Equal(got[len(got)-4:], want) {
 		t.Errorf("events %q, want at the end %q", got, want)
 	}
 	if err := f.Stop(within(t)); err != nil {

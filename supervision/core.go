@@ -234,6 +234,7 @@ func (c *core) remove(k *kid, err error) {
 	if !k.dynamic {
 		c.static = slices.DeleteFunc(c.static, func(other *kid) bool { return other == k })
 	}
+	emit(c, ChildRemoved{Supervisor: c.id, Child: k.spec.Name})
 	c.started(k, err)
 	c.stopped(k)
 }

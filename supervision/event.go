@@ -68,6 +68,12 @@ type ChildAbandoned struct {
 	Waited time.Duration
 }
 
+// ChildRemoved says that a child has ended for good and left its supervisor's table: its name is free.
+type ChildRemoved struct {
+	// Supervisor is the supervisor's id, Child the child's name.
+	Supervisor, Child string
+}
+
 // IntensityReached says that a child is not restarted because the supervisor's limit is reached; the
 // supervisor ends.
 type IntensityReached struct {
@@ -118,6 +124,9 @@ func (e ChildAbandoned) String() string {
 }
 
 // String is the event as one line.
+func (e ChildRemoved) String() string { return id(e.Supervisor, e.Child) + " removed" }
+
+// String is the event as one line.
 func (e IntensityReached) String() string {
 	return fmt.Sprintf("%s not restarted: %s; it ended with: %s",
 		id(e.Supervisor, e.Child), limitText(e.Intensity, e.Period), reasonText(e.Reason))
@@ -140,6 +149,9 @@ func (ChildExited) Name() string { return "supervisor.child.exited" }
 
 // Name is the event's kind.
 func (ChildAbandoned) Name() string { return "supervisor.child.abandoned" }
+
+// Name is the event's kind.
+func (ChildRemoved) Name() string { return "supervisor.child.removed" }
 
 // Name is the event's kind.
 func (IntensityReached) Name() string { return "supervisor.intensity" }
@@ -172,6 +184,9 @@ func (e ChildExited) Level() slog.Level {
 // Level is error.
 func (ChildAbandoned) Level() slog.Level { return slog.LevelError }
 
+// Level is debug.
+func (ChildRemoved) Level() slog.Level { return slog.LevelDebug }
+
 // Level is error.
 func (IntensityReached) Level() slog.Level { return slog.LevelError }
 
@@ -201,6 +216,9 @@ func (e ChildExited) Attrs() []slog.Attr {
 func (e ChildAbandoned) Attrs() []slog.Attr {
 	return attrs(e.Supervisor, e.Child, slog.Duration("waited", e.Waited))
 }
+
+// Attrs are the supervisor's id and the child.
+func (e ChildRemoved) Attrs() []slog.Attr { return attrs(e.Supervisor, e.Child) }
 
 // Attrs are the supervisor's id, the child, the limit and the reason.
 func (e IntensityReached) Attrs() []slog.Attr {
