@@ -6,7 +6,7 @@ TEST   ?= ./...
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs proto slatedb s3server clean
+.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs coverage proto slatedb s3server clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -69,6 +69,10 @@ proto: ## generate the Go code of the protobuf messages
 
 docs: ## docs in step with the code
 	$(GO) run ./test/docs
+	$(GO) run ./test/coverage
+
+coverage: ## write docs/coverage.md: each rule and the tests named after it
+	$(GO) run ./test/coverage -write
 
 race: slatedb s3server ## all tests with the race detector
 	$(GO) test -race -timeout 25m $(TEST)

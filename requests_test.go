@@ -73,7 +73,7 @@ func within(t *testing.T, d time.Duration) context.Context {
 	return ctx
 }
 
-func TestP8_EveryErrorSaysWhetherTheRequestRan(t *testing.T) {
+func TestP8_2_EveryErrorSaysWhetherTheRequestRan(t *testing.T) {
 	s := newStubs()
 	cluster := startCluster(t, slap.Config{Store: store.Memory(), Shards: 1, ShardChildren: s.children})
 	defer stopCluster(t, cluster)
@@ -359,7 +359,7 @@ func TestSPEC4_AChildThatHangsInItsStopHoldsUpNobody(t *testing.T) {
 	<-cluster.Done()
 }
 
-func TestP8_AClusterThatIsNotRunningSaysSo(t *testing.T) {
+func TestP8_2_AClusterThatIsNotRunningSaysSo(t *testing.T) {
 	cluster, err := slap.New(slap.Config{Store: store.Memory(), Shards: 1})
 	if err != nil {
 		t.Fatal(err)
