@@ -234,18 +234,6 @@ func differences(g group, shown map[string]any, path string) []string {
 	return found
 }
 
-func TestNearest(t *testing.T) {
-	words := []string{"interval", "min_age", "dry_run"}
-	for word, want := range map[string]string{
-		"intervall": "interval", "Interval": "interval", "minage": "min_age", "dry-run": "dry_run",
-		"": "", "zzz": "", "age": "", "internal": "interval",
-	} {
-		require.Equal(t, want, nearest(words, word), word)
-	}
-	require.Equal(t, 3, edits("kitten", "sitting"))
-	require.Equal(t, 4, edits("", "four"))
-}
-
 func FuzzMerge(f *testing.F) {
 	defaults, err := os.ReadFile("testdata/defaults.json")
 	if err != nil {

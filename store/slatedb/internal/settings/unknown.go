@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/slap-go/slap/internal/spelling"
 )
 
 // unknownSetting is the error for a key that a group does not have. It names the
@@ -14,7 +16,7 @@ func unknownSetting(g group, path, key string) error {
 	if strings.Contains(key, ".") {
 		return fmt.Errorf("unknown setting %q: write its parts as objects inside each other, not with dots", path+key)
 	}
-	if near := nearest(slices.Sorted(maps.Keys(g)), key); near != "" {
+	if near := spelling.Nearest(key, slices.Sorted(maps.Keys(g))); near != "" {
 		return fmt.Errorf("unknown setting %q, did you mean %q?", path+key, path+near)
 	}
 	if near := nearestPath(known, "", key); near != "" {
@@ -28,23 +30,11 @@ func unknownSetting(g group, path, key string) error {
 		path+key, where, strings.Join(slices.Sorted(maps.Keys(g)), ", "))
 }
 
-// nearest is the candidate that takes the fewest edits to become the word, no
-// more than a third of its letters.
-func nearest(candidates []string, word string) string {
-	best, least := "", len(word)/3+1
-	for _, c := range candidates {
-		if d := edits(strings.ToLower(word), c); d < least {
-			best, least = c, d
-		}
-	}
-	return best
-}
-
 // nearestPath is the path of the first group, from the top, that has a key near
 // the word.
 func nearestPath(g group, path, word string) string {
 	keys := slices.Sorted(maps.Keys(g))
-	if near := nearest(keys, word); near != "" {
+	if near := spelling.Nearest(word, keys); near != "" {
 		return path + near
 	}
 	for _, key := range keys {
@@ -53,26 +43,4 @@ func nearestPath(g group, path, word string) string {
 		}
 	}
 	return ""
-}
-
-// edits is how many letters to insert, delete or replace to make one word of
-// another.
-func edits(from, to string) int {
-	row := make([]int, len(to)+1)
-	for i := range row {
-		row[i] = i
-	}
-	for i := range len(from) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(to) {
-			cost := diagonal
-			if from[i] != to[j] {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, row[j+1]+1)
-		}
-	}
-	return row[len(to)]
 }
