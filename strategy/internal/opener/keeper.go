@@ -1,0 +1,133 @@
+package opener
+
+import (
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/supervision"
+)
+
+// Messages to the keeper.
+type (
+	down struct {
+		shard  int
+		reason strategy.DownReason
+	}
+	due struct{}
+)
+
+// keeper is the actor around the plan.
+type keeper struct {
+	opener  *Opener
+	runtime strategy.Runtime
+	shards  []int
+
+	seat  *seat
+	plan  *plan
+	timer *time.Timer
+	ready bool
+}
+
+// Receive feeds the plan and carries out what it says.
+func (k *keeper) Receive(ctx actor.Context) {
+	now := clock.Now()
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		if err := k.start(ctx); err != nil {
+			supervision.Fail(ctx, err)
+			return
+		}
+	case *strategy.Started:
+		k.log(m)
+		k.plan.attempted(m.Shard, outcome(m.Err), now)
+	case down:
+		k.warn(m)
+		k.plan.down(m.shard, m.reason == strategy.Stopped, now)
+	case due:
+	case *actor.Stopping:
+		k.end()
+		return
+	default:
+		return
+	}
+	k.carryOut(ctx, now)
+}
+
+func (k *keeper) start(ctx actor.Context) (err error) {
+	k.seat, err = k.opener.sit(ctx, k.runtime.Node())
+	k.plan = newPlan(k.shards, k.opener.pace, func(n int64) int64 { return 1 + rand.Int64N(n) })
+	return err
+}
+
+func (k *keeper) end() {
+	k.stopTimer()
+	if k.seat != nil {
+		k.seat.over.Store(true)
+	}
+}
+
+func (k *keeper) carryOut(ctx actor.Context, now time.Time) {
+	open, wake := k.plan.next(now)
+	for _, n := range open {
+		k.runtime.StartShard(n, nil, ctx.Self())
+	}
+	k.stopTimer()
+	if wake > 0 {
+		root, self := ctx.ActorSystem().Root, ctx.Self()
+		k.timer = clock.AfterFunc(wake, func() { root.Send(self, due{}) })
+	}
+	if !k.ready && k.plan.attemptedAll() {
+		k.ready = true
+		supervision.Ready(ctx)
+	}
+}
+
+func (k *keeper) stopTimer() {
+	if k.timer != nil {
+		k.timer.Stop()
+	}
+}
+
+// outcome is what the answer to a start means to the plan.
+func outcome(err error) result {
+	switch {
+	case err == nil:
+		return opened
+	case errors.Is(err, strategy.ErrAlreadyStarted):
+		return there
+	case errors.Is(err, strategy.ErrStopped):
+		return stopped
+	default:
+		return failed
+	}
+}
+
+// secondInstance is what a fence can mean to a node that is the shard's only owner.
+const secondInstance = "is a second instance running on this store?"
+
+// log tells of an open that has to be tried again.
+func (k *keeper) log(m *strategy.Started) {
+	logger, shard := k.runtime.Logger(), slog.Int("shard", m.Shard)
+	switch {
+	case outcome(m.Err) != failed:
+	case errors.Is(m.Err, strategy.ErrClosing):
+		logger.Info("shard is still closing, opening it later", shard)
+	case errors.Is(m.Err, strategy.ErrFenced):
+		logger.Error("shard was fenced while it opened: "+secondInstance+" Opening it later", shard)
+	default:
+		logger.Error("shard did not open, trying again later", shard, slog.Any("error", m.Err))
+	}
+}
+
+// warn tells of a fence.
+func (k *keeper) warn(m down) {
+	if m.reason == strategy.Fenced {
+		k.runtime.Logger().Error("shard was fenced: "+secondInstance+" Reopening it later", slog.Int("shard", m.shard))
+	}
+}
