@@ -129,8 +129,8 @@ func silences() map[string]func() *telemetry {
 
 func TestEVT_WhereNobodyListensARequestCostsNoMemory(t *testing.T) {
 	failed := error(messages.NotExecuted(0, "", messages.ErrFenced, nil))
-	for name, make := range silences() {
-		tele := make()
+	for name, silence := range silences() {
+		tele := silence()
 		for _, err := range []error{nil, failed} {
 			if n := testing.AllocsPerRun(1_000, func() {
 				ctx, o := tele.begin(t.Context(), methodAsk, 7, "a")
@@ -146,7 +146,7 @@ func TestEVT_WhereNobodyListensARequestCostsNoMemory(t *testing.T) {
 func TestEVT_AGlobalProviderMayBeSetLater(t *testing.T) {
 	const child = "SLAP_TEST_GLOBAL_PROVIDER"
 	if os.Getenv(child) == "" {
-		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1") //nolint:noctx // it ends by itself
+		c := exec.Command(os.Args[0], "-test.run=^"+t.Name()+"$", "-test.count=1")
 		c.Env = append(os.Environ(), child+"=1")
 		if out, err := c.CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
@@ -256,8 +256,8 @@ func TestEVT_AProviderThatRefusesHarmsNobody(t *testing.T) {
 }
 
 func BenchmarkRequestThatNobodyObserves(b *testing.B) {
-	for name, make := range silences() {
-		b.Run(name, func(b *testing.B) { observe(b, make()) })
+	for name, silence := range silences() {
+		b.Run(name, func(b *testing.B) { observe(b, silence()) })
 	}
 }
 
