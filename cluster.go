@@ -14,7 +14,6 @@ import (
 
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/internal/clock"
-	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -80,18 +79,12 @@ type Assignment struct {
 }
 
 // New checks the configuration and everything that it names, and starts nothing.
-// Each error is one sentence that names the field.
+// Each error is one sentence that names the field. What the configuration refers to
+// may change afterwards, but for ChildOptions and what is behind an interface.
 func New(c Config) (*Cluster, error) {
 	c, err := c.withDefaults()
 	if err != nil {
 		return nil, err
-	}
-	_, settings, err := splitSettings(c.Settings)
-	if err != nil {
-		return nil, err
-	}
-	if err := slatedb.CheckSettings(context.Background(), settings); err != nil {
-		return nil, settingsError(err)
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
 	return &Cluster{config: c, ctx: ctx, cancel: cancel, begun: make(chan struct{}), done: make(chan struct{})}, nil

@@ -2,11 +2,11 @@ package slap
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
-	"reflect"
-	"regexp"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -61,6 +61,10 @@ const (
 const (
 	MaxShards  = 1_000_000
 	MaxTimeout = 365 * 24 * time.Hour
+	MaxRetries = 100
+
+	maxPending = 1 << 30
+	maxCache   = 1 << 50
 )
 
 // ProbeMode says what [Cluster.Start] does about the store's fitness.
@@ -76,10 +80,30 @@ const (
 	ProbeOff
 )
 
+var probeModes = []string{"blocking", "background", "off"}
+
+// String is the mode in lower case.
+func (p ProbeMode) String() string {
+	if p > ProbeOff {
+		return fmt.Sprintf("probe mode %d", uint8(p))
+	}
+	return probeModes[p]
+}
+
+// UnmarshalText reads blocking, background or off.
+func (p *ProbeMode) UnmarshalText(text []byte) error {
+	i := slices.Index(probeModes, string(text))
+	if i < 0 {
+		return fmt.Errorf("%s is no probe mode: use %s", quoted(string(text)), strings.Join(probeModes, ", "))
+	}
+	*p = ProbeMode(i)
+	return nil
+}
+
 // Cache is where a node's databases keep blocks they have read. The zero value
 // gives each database the engine's own cache.
 type Cache struct {
-	// Bytes is the capacity of one cache shared by all shards of this node.
+	// Bytes is the capacity of one cache shared by all shards of this node, at most 2^50.
 	Bytes uint64
 
 	// Disabled turns caching off. It excludes Bytes.
@@ -114,7 +138,8 @@ type Config struct {
 	// Cache of the databases.
 	Cache Cache
 
-	// MergeOperator combines values with merge operands. All nodes need the same one.
+	// MergeOperator combines values with merge operands. All nodes need the same
+	// one. [New] tries it and refuses one that panics whatever it is given.
 	MergeOperator slatedb.MergeOperator
 
 	// Strategy decides which shards are open here. Default: all (package strategy/local).
@@ -124,17 +149,19 @@ type Config struct {
 	// each opening, after the database is open. Default: none.
 	ShardChildren func(*Shard) []ChildSpec
 
-	// ChildOptions is handed to the children as it is, by [Shard.Options].
+	// ChildOptions is handed to the children as it is, by [Shard.Options]. Nobody
+	// may change it from then on.
 	ChildOptions any
 
-	// ValidateChildOptions checks ChildOptions, in [New]. Default: they are not checked.
+	// ValidateChildOptions checks ChildOptions, in [New]: its error, or its panic, is
+	// New's. Default: they are not checked.
 	ValidateChildOptions func(options any) error
 
 	// Handlers are the functions that [Cluster.Call] runs, by their names. Default: none.
 	Handlers map[string]Handler
 
 	// MaxPending is how many requests may wait in front of one child; more are
-	// refused with [ErrOverloaded]. Default: 10,000.
+	// refused with [ErrOverloaded]. Default: 10,000, at most 2^30.
 	MaxPending int
 
 	// CallTimeout bounds a request whose context has no deadline. Default: 30 s.
@@ -142,7 +169,7 @@ type Config struct {
 
 	// Retries is how often a request that was not executed because of a move is
 	// tried again, the first time after RetryDelay plus up to a half of it, then
-	// after twice that, and so on. Defaults: 3 and 100 ms.
+	// after twice that, and so on. Defaults: 3, at most [MaxRetries], and 100 ms.
 	Retries    int
 	RetryDelay time.Duration
 
@@ -171,23 +198,28 @@ type Config struct {
 	// span for each request. Default: OpenTelemetry's global ones.
 	MeterProvider  metric.MeterProvider
 	TracerProvider trace.TracerProvider
+
+	// noRetries says that Retries is meant to be 0, which a source by key can say.
+	noRetries bool
 }
 
-// name is what clusters and nodes may be called.
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
-
-// withDefaults checks the configuration and fills in what is not set.
+// withDefaults checks the configuration, fills in what is not set, and shares no
+// settings and no handlers with the caller.
 func (c Config) withDefaults() (Config, error) {
 	if err := c.check(); err != nil {
 		return c, err
 	}
+	c.Settings, _ = plainSettings(c.Settings) // checked above
+	c.Handlers = maps.Clone(c.Handlers)
 	c.Name = or(c.Name, "local")
 	c.MaxPending = or(c.MaxPending, DefaultMaxPending)
 	c.CallTimeout = or(c.CallTimeout, DefaultCallTimeout)
 	c.OpenTimeout = or(c.OpenTimeout, DefaultOpenTimeout)
 	c.CloseTimeout = or(c.CloseTimeout, DefaultCloseTimeout)
 	c.DrainTimeout = or(c.DrainTimeout, DefaultDrainTimeout)
-	c.Retries = or(c.Retries, DefaultRetries)
+	if !c.noRetries {
+		c.Retries = or(c.Retries, DefaultRetries)
+	}
 	c.RetryDelay = or(c.RetryDelay, DefaultRetryDelay)
 	c.LagInterval = or(c.LagInterval, DefaultLagInterval)
 	c.Logger = or(c.Logger, slog.Default())
@@ -209,86 +241,14 @@ func or[T comparable](v, byDefault T) T {
 	return v
 }
 
+// check finds the first field that is wrong.
 func (c Config) check() error {
-	for _, check := range []func() error{c.checkNames, c.checkStore, c.checkNumbers, c.checkDurations, c.checkStrategy} {
-		if err := check(); err != nil {
-			return err
+	for _, f := range fields {
+		if f.check == nil {
+			continue
 		}
-	}
-	return nil
-}
-
-func (c Config) checkNames() error {
-	for _, n := range []struct{ field, value string }{{"Cluster", c.Cluster}, {"Name", c.Name}} {
-		if n.value != "" && !name.MatchString(n.value) {
-			return fmt.Errorf("slap: %s %q must be at most 63 letters, digits, '.', '_' or '-', and begin with a letter or digit", n.field, n.value)
-		}
-	}
-	if err := store.CheckKey(store.JoinKey(c.Path, "_cluster")); err != nil {
-		return fmt.Errorf("slap: Path %q cannot be used: %w", c.Path, err)
-	}
-	return nil
-}
-
-func (c Config) checkStore() error {
-	if c.Store.IsZero() {
-		return errors.New("slap: Store is required: set it to store.Dir, store.S3, store.Memory or store.Parse")
-	}
-	if _, err := c.Store.Location(context.Background()); err != nil {
-		return fmt.Errorf("slap: Store: %w", err)
-	}
-	return nil
-}
-
-func (c Config) checkNumbers() error {
-	switch {
-	case c.Shards <= 0 || c.Shards > MaxShards:
-		return fmt.Errorf("slap: Shards must be from 1 to %d, it is %d", MaxShards, c.Shards)
-	case c.Cache.Disabled && c.Cache.Bytes > 0:
-		return errors.New("slap: Cache.Disabled and Cache.Bytes exclude each other: set one")
-	case c.MaxPending < 0:
-		return fmt.Errorf("slap: MaxPending must not be negative, it is %d", c.MaxPending)
-	case c.Retries < 0:
-		return fmt.Errorf("slap: Retries must not be negative, it is %d", c.Retries)
-	case c.Probe > ProbeOff:
-		return fmt.Errorf("slap: Probe %d is unknown: use ProbeBlocking, ProbeBackground or ProbeOff", c.Probe)
-	}
-	return nil
-}
-
-func (c Config) checkDurations() error {
-	for _, d := range []struct {
-		field string
-		value time.Duration
-	}{
-		{"CallTimeout", c.CallTimeout},
-		{"OpenTimeout", c.OpenTimeout},
-		{"CloseTimeout", c.CloseTimeout},
-		{"DrainTimeout", c.DrainTimeout},
-		{"RetryDelay", c.RetryDelay},
-		{"LagInterval", c.LagInterval},
-	} {
-		if d.value < 0 || d.value > MaxTimeout {
-			return fmt.Errorf("slap: %s must be from 0 to %v, it is %v", d.field, MaxTimeout, d.value)
-		}
-	}
-	return nil
-}
-
-// checkStrategy checks what other code brings. A nil pointer in an interface would
-// panic at its first use.
-func (c Config) checkStrategy() error {
-	for _, f := range []struct {
-		field string
-		value any
-	}{{"Strategy", c.Strategy}, {"MeterProvider", c.MeterProvider}, {"TracerProvider", c.TracerProvider}} {
-		if v := reflect.ValueOf(f.value); v.Kind() == reflect.Pointer && v.IsNil() {
-			return fmt.Errorf("slap: %s is a nil %T: leave it out or set it", f.field, f.value)
-		}
-	}
-	if v, ok := c.Strategy.(strategy.Validator); ok {
-		if err := v.Validate(strategy.Cluster{Shards: c.Shards, Node: c.Name}); err != nil {
-			return fmt.Errorf("slap: Strategy: %w", err)
+		if err := f.check(&c, f.name); err != nil {
+			return fmt.Errorf("slap: %w", err)
 		}
 	}
 	return nil

@@ -48,7 +48,7 @@ func TestCFG_EveryBadFieldIsOneSentenceFromNewThatNamesIt(t *testing.T) {
 		{"a path that leads up", func(c *slap.Config) { c.Path = "a/../b" }, []string{"Path", ".."}},
 		{"a path with a control character", func(c *slap.Config) { c.Path = "a\x00" }, []string{"Path", "control"}},
 		{"a long path", func(c *slap.Config) { c.Path = strings.Repeat("a/", 300) + "a" }, []string{"Path", "longer"}},
-		{"two caches", func(c *slap.Config) { c.Cache = slap.Cache{Bytes: 1, Disabled: true} }, []string{"Cache.Disabled", "Cache.Bytes"}},
+		{"two caches", func(c *slap.Config) { c.Cache = slap.Cache{Bytes: 1, Disabled: true} }, []string{"Cache", "Disabled", "Bytes"}},
 		{"negative MaxPending", func(c *slap.Config) { c.MaxPending = -1 }, []string{"MaxPending", "-1"}},
 		{"an unknown probe", func(c *slap.Config) { c.Probe = 7 }, []string{"Probe", "7"}},
 		{"negative CallTimeout", func(c *slap.Config) { c.CallTimeout = -1 }, []string{"CallTimeout"}},

@@ -1,0 +1,46 @@
+package slap
+
+import "fmt"
+
+// Sources are where a configuration comes from. A later one overrides the fields
+// that it sets; Settings, and ChildOptions that are maps, are merged by key at any
+// depth. The zero value of each says nothing.
+//
+// File, Env and Flags are read by keys: a key is the field's name in snake case
+// (call_timeout), its value what the field holds: durations such as 5s, the URL of
+// the store as [store.Parse] reads it, blocking, background or off for the probe,
+// local for the strategy, whose own options are below strategy_options. Only the keys that
+// are there override. They are checked as they are given: a key that nobody knows
+// is an error, and so is a 0 (but for retries, of which 0 means none) and an empty
+// text, where a zero in a Config stands for the default. What is a function or an
+// object has no key.
+type Sources struct {
+	// Defaults are the application's.
+	Defaults Config
+
+	// File is the path of a YAML or JSON file.
+	File string
+
+	// Env is the prefix of environment variables: with APP, APP_CALL_TIMEOUT is
+	// call_timeout and APP_CACHE__BYTES is bytes below cache. Values that are not
+	// text are written as in YAML: [0, 1] is a list.
+	Env string
+
+	// Options are given at start.
+	Options Config
+
+	// Flags are options given at start by key, with dots between a key and one below
+	// it, such as the flags of a command line that were set. Values are those of Env.
+	Flags map[string]string
+}
+
+// Load reads the sources and merges them. An error is one sentence that names the
+// key, and the file and line or the variable it is in. Fields that no key can set,
+// and those that are missing, are left to [New].
+func (s Sources) Load() (Config, error) {
+	m := merger{}
+	if err := m.load(s); err != nil {
+		return Config{}, fmt.Errorf("slap: %w", err)
+	}
+	return m.config, nil
+}
