@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"errors"
-	"reflect"
 	"time"
 
 	"go.opentelemetry.io/otel"
@@ -15,6 +14,7 @@ import (
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/unset"
 	"github.com/slap-go/slap/messages"
 )
 
@@ -54,7 +54,7 @@ func newTelemetry(cluster string, meters metric.MeterProvider, tracers trace.Tra
 		series:   map[outcome][]metric.RecordOption{},
 	}
 	_, t.none = tracers.(tracenoop.TracerProvider)
-	if p := reflect.TypeOf(tracers); p.Kind() == reflect.Pointer && p.Elem().PkgPath() == placeholder {
+	if unset.Is(tracers) {
 		t.unset = tracers
 	}
 	for _, o := range outcomes() {
@@ -73,10 +73,6 @@ func durationHistogram(m metric.Meter) metric.Float64Histogram {
 	}
 	return h
 }
-
-// placeholder is the package of the provider that stands for the global one as long as
-// none is set. It makes spans that tell nothing, at a price.
-const placeholder = "go.opentelemetry.io/otel/internal/global"
 
 // traces says whether the tracer makes spans.
 func (t *telemetry) traces() bool {
