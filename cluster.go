@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
-	"github.com/cespare/xxhash/v2"
-	"google.golang.org/protobuf/proto"
-
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -26,7 +23,8 @@ type Cluster struct {
 	begun  chan struct{} // closed when the start has succeeded or failed
 	done   chan struct{} // closed when nothing of the node runs any more
 
-	node atomic.Pointer[actors.Node] // nil until there is one to ask
+	node  atomic.Pointer[actors.Node] // nil until there is one to ask
+	unfit atomic.Pointer[error]       // why the store is not fit; nil until it was found so
 
 	mu      sync.Mutex // guards the state below; never held while waiting
 	started bool
@@ -54,30 +52,6 @@ func (e *StopError) Error() string {
 // Unwrap gives the cause.
 func (e *StopError) Unwrap() error { return e.Cause }
 
-// State is where a shard is, as this node sees it.
-type State = actors.State
-
-// The states of a shard.
-const (
-	StateUnassigned = actors.StateUnassigned
-	StateOpening    = actors.StateOpening
-	StateRunning    = actors.StateRunning
-	StateClosing    = actors.StateClosing
-	StateRemote     = actors.StateRemote // another node owns it
-)
-
-// Assignment is what this node knows of one shard.
-type Assignment struct {
-	Shard      int
-	State      State
-	Owner      string // the owning node's name; empty if unassigned
-	Generation uint64 // of the lease; 0 without leases
-
-	// Err is why the shard is not open here, after an open that failed or a shard
-	// that went down.
-	Err error
-}
-
 // New checks the configuration and everything that it names, and starts nothing.
 // Each error is one sentence that names the field. What the configuration refers to
 // may change afterwards, but for ChildOptions and what is behind an interface.
@@ -92,7 +66,8 @@ func New(c Config) (*Cluster, error) {
 
 // Start connects to the store, checks the cluster's identity and the store's
 // fitness, and starts the node. It returns once every shard of this node was
-// attempted; those that could not open are tried again in the background. When
+// attempted; those that could not open are tried again in the background. With
+// [ProbeBackground] it also returns once the store was found unfit or away. When
 // it fails nothing is left running, but opens that a hanging store holds up: then
 // the error is a [*StopError] too. When ctx ends it fails, within CloseTimeout and
 // DrainTimeout. A cluster starts once.
@@ -104,8 +79,40 @@ func (c *Cluster) Start(ctx context.Context) error {
 	defer cancel(nil)
 	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
 
-	r, err := start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
+	err := checkStore(ctx, &c.config)
+	if err != nil && c.config.Probe == ProbeBackground && ctx.Err() == nil && !errors.Is(err, store.ErrIdentity) {
+		c.unfit.Store(&err)
+		go c.startLater()
+		return nil
+	}
+	return c.launch(ctx, err)
+}
+
+// startLater starts the node once the store is fit.
+func (c *Cluster) startLater() {
+	var err error
+	for wait := probeRetry; ; wait = min(2*wait, probeRetryMax) {
+		c.config.Logger.Warn("the store is not fit, trying again", "cluster", c.config.Cluster, "in", wait, "error", *c.unfit.Load())
+		if err = clock.Sleep(c.ctx, wait); err != nil {
+			break
+		}
+		if err = checkStore(c.ctx, &c.config); err == nil || errors.Is(err, store.ErrIdentity) {
+			break
+		}
+		c.unfit.Store(&err)
+	}
+	if err = c.launch(c.ctx, err); err != nil {
+		c.config.Logger.Error("the node did not start", "cluster", c.config.Cluster, "error", err)
+	}
+}
+
+// launch starts the node in a store that was found fit, or ends it.
+func (c *Cluster) launch(ctx context.Context, err error) error {
 	defer close(c.begun)
+	var r *run
+	if err == nil {
+		r, err = start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
+	}
 	if err != nil {
 		c.finish(err)
 		return err
@@ -120,6 +127,12 @@ func (c *Cluster) Start(ctx context.Context) error {
 	}
 	return nil
 }
+
+// The time between two looks at a store that is not fit, doubling from the first.
+const (
+	probeRetry    = time.Second
+	probeRetryMax = 30 * time.Second
+)
 
 // begin says whether the cluster may start: once, and not after a stop.
 func (c *Cluster) begin() error {
@@ -246,120 +259,4 @@ func (c *Cluster) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
-}
-
-// readyPoll is the time between two looks at the shards in AwaitReady.
-const readyPoll = 5 * time.Millisecond
-
-// AwaitReady returns once every shard is open here or owned elsewhere, as this
-// node sees it.
-func (c *Cluster) AwaitReady(ctx context.Context) error {
-	for !c.Ready() {
-		if c.ended() {
-			return errors.Join(ErrNotRunning, c.Err())
-		}
-		if err := clock.Sleep(ctx, readyPoll); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// Ready says whether every shard is open here or owned elsewhere, as this node
-// sees it. It asks nobody.
-func (c *Cluster) Ready() bool {
-	if c.ended() {
-		return false
-	}
-	assignments := c.Assignments()
-	return len(assignments) > 0 && !slices.ContainsFunc(assignments, func(a Assignment) bool {
-		return a.State != StateRunning && a.State != StateRemote
-	})
-}
-
-// Assignments says where every shard is, as this node sees it; nil before the
-// start. It asks nobody.
-func (c *Cluster) Assignments() []Assignment {
-	node := c.node.Load()
-	if node == nil {
-		return nil
-	}
-	all := make([]Assignment, c.config.Shards)
-	for n := range all {
-		state, err := node.State(n)
-		all[n] = Assignment{Shard: n, State: state, Err: err}
-		if all[n].State != StateUnassigned {
-			all[n].Owner = c.config.Name
-		}
-	}
-	return all
-}
-
-// Name is this node's.
-func (c *Cluster) Name() string { return c.config.Name }
-
-// ShardFor is the shard of a key: XXH64 with seed 0, modulo the number of shards.
-// It never changes.
-func (c *Cluster) ShardFor(key []byte) int {
-	return int(xxhash.Sum64(key) % uint64(c.config.Shards))
-}
-
-// ShardForString is [Cluster.ShardFor] for a string.
-func (c *Cluster) ShardForString(key string) int {
-	return int(xxhash.Sum64String(key) % uint64(c.config.Shards))
-}
-
-// retry is what the calls of a cluster do with a request that was not executed.
-var retry = actors.Retry{Count: 3, Delay: 100 * time.Millisecond}
-
-// Ask sends a message to the named child of a shard and returns its answer. The
-// message is not copied: do not change it afterwards. Errors are an [*AppError],
-// the child's own, or a [*RequestError] that says whether the request ran. What
-// was not executed because of a move is tried up to three times again, within
-// about a second and only while ctx lasts. A child that never answers is
-// [ErrOutcomeUnknown] when ctx, or CallTimeout, ends.
-func (c *Cluster) Ask(ctx context.Context, shard int, child string, request proto.Message) (proto.Message, error) {
-	node := c.node.Load()
-	if node == nil || c.ended() {
-		return nil, &RequestError{Shard: shard, Target: child, Kind: ErrNotRunning}
-	}
-	if request == nil {
-		return nil, &RequestError{Shard: shard, Target: child, Kind: ErrInvalid, Cause: errors.New("the message is nil")}
-	}
-	if _, ok := ctx.Deadline(); !ok {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, c.config.CallTimeout)
-		defer cancel()
-	}
-	answer, err := node.Ask(ctx, shard, child, request, retry)
-	if err != nil {
-		return nil, err
-	}
-	message, ok := answer.(proto.Message)
-	if !ok {
-		return nil, wrongAnswer(shard, child, answer)
-	}
-	return message, nil
-}
-
-// Ask is [Cluster.Ask] for an answer of a known type. Another type is an error
-// that is [ErrWrongAnswer]: the request ran.
-func Ask[T proto.Message](ctx context.Context, c *Cluster, shard int, child string, request proto.Message) (T, error) {
-	var none T
-	answer, err := c.Ask(ctx, shard, child, request)
-	if err != nil {
-		return none, err
-	}
-	typed, ok := answer.(T)
-	if !ok {
-		return none, wrongAnswer(shard, child, answer)
-	}
-	return typed, nil
-}
-
-func wrongAnswer(shard int, child string, answer any) error {
-	return &RequestError{
-		Shard: shard, Target: child, Kind: ErrWrongAnswer, Unknown: true,
-		Cause: fmt.Errorf("the child answered with a %T", answer),
-	}
 }

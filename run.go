@@ -26,9 +26,6 @@ func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err
 			err = r.abandon(ctx, c, err)
 		}
 	}()
-	if err := checkStore(ctx, c); err != nil {
-		return r, err
-	}
 	if err := beginEngineLog(c.Logger); err != nil {
 		return r, fmt.Errorf("slap: %w", err)
 	}
@@ -42,12 +39,20 @@ func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err
 	if err != nil {
 		return r, err
 	}
-	system := newSystem(c.Logger)
-	r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
+	system := c.System
+	if system == nil {
+		system = newSystem(c.Logger)
+		r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
+	}
 	if r.node, err = actors.New(system, config); err != nil {
 		return r, err
 	}
-	r.release = append(r.release, func(context.Context) error { r.node.Close(); return nil })
+	r.release = append(r.release, func(ctx context.Context) error {
+		ctx, cancel := context.WithTimeout(ctx, c.DrainTimeout/2)
+		defer cancel()
+		r.node.Close(ctx)
+		return nil
+	})
 	made(r.node)
 	return r, r.node.Start(ctx)
 }
@@ -98,7 +103,7 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 	return actors.Config{
 		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path,
 		Objects: objects, Database: database, FlushInterval: interval, WatchInterval: watchInterval,
-		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, MaxPending: c.MaxPending,
+		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, Handlers: c.Handlers, MaxPending: c.MaxPending,
 		OpenTimeout: c.OpenTimeout, CloseTimeout: c.CloseTimeout, DrainTimeout: c.DrainTimeout,
 		Logger: c.Logger,
 	}, nil

@@ -16,6 +16,7 @@ const closeSlack = 5 * time.Second
 // spec is the shard's subtree. Its children's supervisor is filled once the
 // database is open, since the application's children are made for an open one.
 func (s *Shard) spec(name string) supervision.ChildSpec {
+	s.children.Events = s.childEvent
 	return supervision.ChildSpec{
 		Name:    name,
 		Restart: supervision.Temporary,
@@ -35,8 +36,7 @@ func (s *Shard) spec(name string) supervision.ChildSpec {
 	}
 }
 
-// fill asks the application for the shard's children and puts an inbox in front
-// of each actor.
+// fill asks the application for the shard's children.
 func (s *Shard) fill() (err error) {
 	if s.config.ShardChildren == nil {
 		return nil
@@ -47,18 +47,12 @@ func (s *Shard) fill() (err error) {
 		}
 	}()
 	for _, child := range s.config.ShardChildren(s) {
-		if child.Supervisor != nil { // it takes no requests
-			s.children.Children = append(s.children.Children, child)
-			continue
+		if child, err = s.adopt(child); err != nil {
+			return fmt.Errorf("ShardChildren: %w", err)
 		}
-		b := &inbox{name: child.Name, shard: s, replies: s.replies, limit: s.config.MaxPending}
-		child.Props = append([]actor.PropsOption{actor.WithReceiverMiddleware(b.middleware)}, child.Props...)
 		s.children.Children = append(s.children.Children, child)
-		s.mu.Lock()
-		s.inboxes[child.Name] = b
-		s.mu.Unlock()
 	}
-	if err := s.children.Validate(); err != nil {
+	if err := s.children.Validate(); err != nil { // together
 		return fmt.Errorf("shard %d: ShardChildren: %w", s.number, err)
 	}
 	return nil

@@ -28,6 +28,7 @@ type Config struct {
 	Strategy      strategy.Strategy
 	ShardChildren func(*Shard) []supervision.ChildSpec // may be nil
 	ChildOptions  any
+	Handlers      map[string]Handler
 	MaxPending    int // requests that may wait in front of one child
 
 	OpenTimeout, CloseTimeout, DrainTimeout time.Duration

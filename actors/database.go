@@ -120,6 +120,7 @@ func (d *database) fenced() {
 func (d *database) close() {
 	d.shard.status.stopping()
 	d.shard.shut()
+	d.shard.handlers.cancel(d.shard.lossKind())
 	timeout := d.shard.config.CloseTimeout
 	if d.overdue {
 		timeout = 0 // it was waited for already

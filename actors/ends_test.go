@@ -290,8 +290,8 @@ func TestSPEC6_AFenceThatAWriteMeetsIsSeenAtOnce(t *testing.T) {
 		t.Errorf("the write: %v", err)
 	}
 	r.eventually("the shard goes down as fenced", func() bool {
-		state, err := r.State(0)
-		return state == StateUnassigned && err != nil && shard.Status() == Fenced
+		a := r.State(0)
+		return a.State == StateUnassigned && a.Err != nil && shard.Status() == Fenced
 	})
 }
 

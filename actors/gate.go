@@ -8,13 +8,15 @@ import (
 	"github.com/slap-go/slap/strategy"
 )
 
-// gate is the one place where requests enter a shard. Shut, it lets nothing in;
-// what is inside may finish. It is read on the hot path without a lock.
+// gate is the one place where requests enter a shard and answers leave it. Shut, it
+// lets nothing in; what is inside may finish, as long as the lease lasts. It is read on
+// the hot path without a lock. An expired lease is the self-fence: what tears the shard
+// down afterwards may take its time.
 type gate struct {
 	status *status
 	lease  *strategy.Lease // nil without leases
 	shut   atomic.Bool
-	inside atomic.Int64 // requests that have begun and are not settled
+	inside atomic.Int64 // requests that have begun and are not settled, and handlers that run
 
 	mu      sync.Mutex
 	drained bool
@@ -24,18 +26,45 @@ type gate struct {
 // enter lets a request begin, or says why not.
 func (g *gate) enter() error {
 	g.inside.Add(1)
-	if !g.shut.Load() && g.status.get() == Running {
+	if g.open() {
 		return nil
 	}
 	g.leave()
 	return g.refusal()
 }
 
-// leave is owed for every request that entered, once.
+// stay enters once more on behalf of what is inside.
+func (g *gate) stay() { g.inside.Add(1) }
+
+// leave is owed for every time that something entered, once.
 func (g *gate) leave() {
 	if g.inside.Add(-1) == 0 && g.shut.Load() {
 		g.finish()
 	}
+}
+
+// open says whether requests may begin.
+func (g *gate) open() bool { return !g.shut.Load() && g.valid() && g.status.get() == Running }
+
+// valid says whether the lease lasts. If not, the shard is stopping.
+func (g *gate) valid() bool {
+	if g.lease == nil || g.lease.Valid() {
+		return true
+	}
+	g.status.stopping()
+	return false
+}
+
+// lets an answer leave, or says why it cannot be relied on. After a fence only one
+// that was proven true, by what became durable, may leave.
+func (g *gate) lets(proven bool) error {
+	switch {
+	case !g.valid():
+		return messages.ErrStopping
+	case !proven && g.status.get() == Fenced:
+		return messages.ErrFenced
+	}
+	return nil
 }
 
 // close shuts the gate for good.

@@ -8,6 +8,7 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
@@ -176,6 +177,11 @@ func (h *host) stop(ctx actor.Context, m stopShard) {
 		}
 	case runs:
 		s.state = drains
+		if !s.shard.gate.valid() { // it must serve no more
+			s.shard.stop()
+			h.close(ctx, s)
+			return
+		}
 		h.drain(ctx, s)
 	default: // it stops already
 	}
@@ -199,6 +205,7 @@ func (h *host) drained(ctx actor.Context, shard *Shard) {
 }
 
 func (h *host) close(ctx actor.Context, s *slot) {
+	s.shard.handlers.cancel(messages.ErrStopping)
 	if s.state == drains {
 		s.state = closes
 	}

@@ -2,7 +2,6 @@ package actors
 
 import (
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -22,10 +21,15 @@ type inbox struct {
 
 	waiting atomic.Int32 // requests that have not begun and are not given up
 
-	mu    sync.Mutex
-	pid   *actor.PID    // the running incarnation; nil while there is none
-	queue *atomic.Int32 // requests in its mailbox, also those that nobody waits for any more
-	first *request      // the requests that are not settled
+	ledger               // its lock guards the fields below, too
+	pid    *actor.PID    // the running incarnation; nil while there is none
+	queue  *atomic.Int32 // messages in its mailbox that came through here, also those that nobody waits for any more
+}
+
+// told is a message that nobody waits for an answer to.
+type told struct {
+	message any
+	queue   *atomic.Int32
 }
 
 // givenUp is how many requests that nobody waits for any more may be in a mailbox
@@ -53,30 +57,25 @@ func (b *inbox) admit(r *request) (*actor.PID, error) {
 	}
 	b.waiting.Add(1)
 	b.queue.Add(1)
-	r.queue, r.inbox, r.linked, r.next = b.queue, b, true, b.first
-	if b.first != nil {
-		b.first.prev = r
-	}
-	b.first = r
+	r.queue, r.inbox = b.queue, b
+	b.add(r)
 	return b.pid, nil
 }
 
-// remove forgets a settled request, or one that the notifier took over.
-func (b *inbox) remove(r *request) {
+// tell puts a message in front of the child, or returns the kind of error.
+func (b *inbox) tell(message any) error {
 	b.mu.Lock()
-	defer b.mu.Unlock()
-	if !r.linked {
-		return
+	pid, queue := b.pid, b.queue
+	b.mu.Unlock()
+	switch {
+	case pid == nil, !b.shard.gate.open():
+		return b.shard.gate.refusal()
+	case int(queue.Load()) >= b.limit:
+		return messages.ErrOverloaded
 	}
-	if r.prev != nil {
-		r.prev.next = r.next
-	} else {
-		b.first = r.next
-	}
-	if r.next != nil {
-		r.next.prev = r.prev
-	}
-	r.linked, r.prev, r.next = false, nil, nil
+	queue.Add(1)
+	b.replies.system.Root.Send(pid, told{message, queue})
+	return nil
 }
 
 // up says that an incarnation of the child takes requests.
@@ -107,11 +106,7 @@ func (b *inbox) shut() []*request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pid = nil
-	var open []*request
-	for r := b.first; r != nil; r = r.next {
-		open = append(open, r)
-	}
-	return open
+	return b.open()
 }
 
 // middleware stands in front of the child. It marks requests begun when they
@@ -122,6 +117,9 @@ func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 		switch m := env.Message.(type) {
 		case *request:
 			b.deliver(c, m, next)
+		case told:
+			m.queue.Add(-1)
+			next(c, &actor.MessageEnvelope{Message: m.message})
 		case *actor.Started:
 			next(c, env)
 			b.up(c.Self())
@@ -139,7 +137,7 @@ func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 
 func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.ReceiverFunc) {
 	r.queue.Add(-1)
-	if !r.begin(b.shard.gate) {
+	if !r.begin(b.shard) {
 		return
 	}
 	defer func() {

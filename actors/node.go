@@ -30,10 +30,12 @@ type Node struct {
 	replies *replies
 	table   table
 	host    *actor.PID
+	shards  *actor.PID // their supervisor
 	name    string
 	tree    *supervision.Tree // nil until it has started
 	leaving atomic.Bool
 	count   atomic.Uint64 // openings so far
+	calls   tally         // goroutines that run handlers
 
 	mu       sync.Mutex
 	openings []*Shard // those that may not be closed yet
@@ -51,6 +53,7 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	}
 	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
 	n.host = supervision.PID(system.NewLocalPID(name), hostName)
+	n.shards = supervision.PID(system.NewLocalPID(name), shardsName)
 	return n, nil
 }
 
@@ -66,10 +69,14 @@ func (n *Node) Start(ctx context.Context) error {
 	return err
 }
 
-// Close releases what the node holds in the actor system, once its tree has ended or
-// did not start.
-func (n *Node) Close() {
+// Close waits for the handlers that still run, at most until ctx ends, and releases what
+// the node holds in the actor system. Its tree has ended before, or did not start.
+func (n *Node) Close(ctx context.Context) {
 	n.table.clear()
+	if left := n.calls.wait(ctx); left > 0 {
+		n.config.Logger.Warn("handlers do not return although their shard has stopped: they must heed their context",
+			"handlers", left)
+	}
 	n.replies.close()
 }
 
@@ -135,11 +142,38 @@ func (n *Node) Done() <-chan struct{} { return n.tree.Done() }
 // Err is why the tree ended; nil while it runs.
 func (n *Node) Err() error { return n.tree.Err() }
 
-// State is where the shard is, as this node sees it, and why it is not open, if
-// it could not open or went down.
-func (n *Node) State(shard int) (State, error) {
+// State is where the shard is, as this node sees it.
+func (n *Node) State(shard int) Assignment {
 	e := n.table.get(shard)
-	return e.state, e.err
+	a := Assignment{Shard: shard, State: e.state, Err: e.err}
+	if e.shard != nil {
+		a.Generation = e.shard.Generation()
+	}
+	switch e.state {
+	case StateUnassigned:
+		if p := n.placement(shard); !p.Here && p.Node != "" {
+			a.State, a.Owner = StateRemote, p.Node
+		}
+	case StateRunning:
+		if !e.shard.gate.open() {
+			a.State = StateClosing
+		}
+		a.Owner = n.config.Name
+	default:
+		a.Owner = n.config.Name
+	}
+	return a
+}
+
+// LocalShards are the shards that are open here with their children, in order.
+func (n *Node) LocalShards() []int {
+	var shards []int
+	for i := range n.table {
+		if e := n.table.get(i); e.state == StateRunning && e.shard.gate.open() {
+			shards = append(shards, i)
+		}
+	}
+	return shards
 }
 
 // Stop drains all shards, stops the tree and returns the shards whose databases
@@ -188,7 +222,10 @@ func (n *Node) drain(ctx context.Context) {
 func (n *Node) newShard(number int, lease *strategy.Lease) *Shard {
 	opening := fmt.Sprintf("%s.%d", n.config.Incarnation, n.count.Add(1))
 	s := newShard(number, opening, lease, n.config, n.replies)
+	s.pid = supervision.PID(n.shards, fmt.Sprintf("%d-%s", number, opening))
 	s.began = n.remember
+	s.events = n.shardEvent
+	s.calls = &n.calls
 	return s
 }
 

@@ -112,7 +112,7 @@ func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig 
 		if unclosed, err := r.Stop(ctx); len(unclosed) > 0 || err != nil {
 			t.Errorf("stop: %v, %v", unclosed, err)
 		}
-		r.Close()
+		r.Close(ctx)
 		if err := system.Root.StopFuture(r.replyTo).Wait(); err != nil {
 			t.Error(err)
 		}
@@ -239,7 +239,7 @@ func TestSUP2_AHostThatPanicsStartsEverythingOverUnderNewOpenings(t *testing.T) 
 		}
 		_ = r.shut(0) // answered, then the host panics
 		deadline := time.Now().Add(time.Minute)
-		for state := StateRunning; state != StateUnassigned; state, _ = r.State(1) {
+		for state := StateRunning; state != StateUnassigned; state = r.State(1).State {
 			if time.Now().After(deadline) {
 				t.Fatalf("shard 1 is still %v", state)
 			}

@@ -81,7 +81,7 @@ func (r *replies) find(sender *actor.PID) *request {
 // SendUserMessage settles the request with what the child answered.
 func (r *replies) SendUserMessage(pid *actor.PID, message any) {
 	if req := r.find(pid); req != nil {
-		req.respond(actor.UnwrapEnvelopeMessage(message))
+		req.respond(actor.UnwrapEnvelopeMessage(message), false)
 	}
 }
 

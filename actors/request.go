@@ -24,14 +24,15 @@ type request struct {
 	message any
 
 	state  atomic.Uint32
-	gate   *gate         // that it is inside of; only who settles a request that has begun may read it
+	home   *Shard        // whose gate it is inside of; only who settles a request that has begun may read it
 	queue  *atomic.Int32 // requests in its mailbox
 	done   chan struct{} // closed when settled; the fields below are valid then
 	answer any
 	err    error
 
-	inbox      *inbox // set once, before the request is sent; nil if it never was admitted
-	linked     bool   // in the inbox's list; guarded, as the links are, by the inbox
+	inbox      *inbox  // of a request to a child; nil if it never was admitted
+	ledger     *ledger // set once, before the request is sent; nil if it never was admitted
+	linked     bool    // in the ledger; guarded, as the links are, by its lock
 	prev, next *request
 }
 
@@ -41,14 +42,14 @@ func newRequest(shard int, target string, message any) *request {
 
 // begin marks the request as taken from the mailbox, if the gate lets it in.
 // False: it is settled, or was before.
-func (r *request) begin(g *gate) bool {
-	if kind := g.enter(); kind != nil {
+func (r *request) begin(s *Shard) bool {
+	if kind := s.gate.enter(); kind != nil {
 		r.refuse(kind, nil)
 		return false
 	}
-	r.gate = g
+	r.home = s
 	if !r.leaveQueue(begun) {
-		g.leave()
+		s.gate.leave()
 		return false
 	}
 	return true
@@ -89,23 +90,27 @@ func (r *request) end(waitingKind, begunKind, cause error) {
 	}
 }
 
-// respond settles a request that has begun with what the child said: an answer,
-// the application's error, or an error that leaves the outcome unknown.
-func (r *request) respond(message any) {
+// respond settles a request that has begun with what the child or handler said: an
+// answer, the application's error, or an error that leaves the outcome unknown. A
+// proven answer is true whatever becomes of the shard.
+func (r *request) respond(message any, proven bool) {
 	if !r.state.CompareAndSwap(begun, settled) {
 		return
 	}
 	err, failed := message.(error)
+	kind := r.home.gate.lets(proven)
 	var no *messages.AppError
 	switch {
+	case kind != nil:
+		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kind, err))
 	case !failed:
 		r.finish(message, nil)
 	case errors.As(err, &no):
 		r.finish(nil, no)
 	default:
 		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
-		if r.inbox != nil && errors.Is(err, slatedb.ErrClosed) {
-			r.inbox.shard.inspect(nil) // it may be another shard's
+		if errors.Is(err, slatedb.ErrClosed) {
+			r.home.inspect(nil) // it may be another shard's
 		}
 	}
 }
@@ -113,27 +118,32 @@ func (r *request) respond(message any) {
 // handOver takes the request out of the child's hands: the child's end no longer
 // settles it.
 func (r *request) handOver() {
-	if r.inbox != nil {
-		r.inbox.remove(r)
+	if r.ledger != nil {
+		r.ledger.remove(r)
 	}
 }
 
 // finish settles a request that had begun.
 func (r *request) finish(answer any, err error) {
 	r.settle(answer, err)
-	r.gate.leave()
+	r.home.gate.leave()
 }
 
 func (r *request) settle(answer any, err error) {
 	r.answer, r.err = answer, err
 	close(r.done)
-	if r.inbox != nil {
-		r.inbox.remove(r)
+	if r.ledger != nil {
+		r.ledger.remove(r)
 	}
 }
 
-// kindOf is the routing kind that an error of a child stands for.
+// kindOf is the routing kind that an error of a child or handler stands for.
 func kindOf(err error) error {
+	for _, kind := range []error{messages.ErrFenced, messages.ErrNotDurable, messages.ErrWrongAnswer} {
+		if errors.Is(err, kind) {
+			return kind
+		}
+	}
 	if errors.Is(err, slatedb.ErrFenced) {
 		return messages.ErrFenced
 	}

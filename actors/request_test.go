@@ -11,10 +11,12 @@ import (
 	"github.com/slap-go/slap/messages"
 )
 
-func newGate() *gate { return &gate{status: &status{}} }
+// gated is a shard of which only the gate is there.
+func gated() *Shard { return newShard(0, "i.1", nil, &Config{}, nil) }
 
 func TestP8_1_ARequestGivenUpAsItBeginsLeavesTheGateOnce(t *testing.T) {
-	g := newGate()
+	s := gated()
+	g := s.gate
 	for range 50 {
 		var requests [1_000]*request
 		for i := range requests {
@@ -32,8 +34,8 @@ func TestP8_1_ARequestGivenUpAsItBeginsLeavesTheGateOnce(t *testing.T) {
 		}
 		both.Go(func() {
 			for i, r := range requests {
-				if meet(0, i); r.begin(g) {
-					r.respond("answer")
+				if meet(0, i); r.begin(s) {
+					r.respond("answer", false)
 				}
 			}
 		})
@@ -51,10 +53,11 @@ func TestP8_1_ARequestGivenUpAsItBeginsLeavesTheGateOnce(t *testing.T) {
 func TestP8_1_OfAllWhoSettleARequestOneDoes(t *testing.T) {
 	for range 2_000 {
 		r := newRequest(0, "a", nil)
-		g := newGate()
+		s := gated()
+		g := s.gate
 		var all sync.WaitGroup
 		for _, settle := range []func(){
-			func() { r.begin(g); r.respond("answer") },
+			func() { r.begin(s); r.respond("answer", false) },
 			func() { r.lose(messages.ErrPanicked, nil) },
 			func() { r.refuse(messages.ErrStopping, nil) },
 			func() { r.end(messages.ErrStopping, messages.ErrChildStopped, nil) },
@@ -78,18 +81,18 @@ func TestP8_1_OfAllWhoSettleARequestOneDoes(t *testing.T) {
 func answered(t *testing.T, message any) error {
 	t.Helper()
 	r := newRequest(0, "a", nil)
-	if !r.begin(newGate()) {
+	if !r.begin(gated()) {
 		t.Fatal("not begun")
 	}
-	r.respond(message)
+	r.respond(message, false)
 	return r.err
 }
 
 func TestCALL6_AChildThatPassesOnARoutingErrorHasRun(t *testing.T) {
 	inner := fmt.Errorf("of another shard: %w", messages.NotExecuted(1, "b", messages.ErrUnassigned, nil))
 	err := answered(t, inner)
-	if !errors.Is(err, messages.ErrOutcomeUnknown) || errors.Is(err, messages.ErrNotExecuted) || retryable(err) {
-		t.Errorf("%v: retryable %v", err, retryable(err))
+	if !errors.Is(err, messages.ErrOutcomeUnknown) || errors.Is(err, messages.ErrNotExecuted) || (Retry{Count: 1}).again(1, err) {
+		t.Errorf("%v: retryable %v", err, (Retry{Count: 1}).again(1, err))
 	}
 }
 

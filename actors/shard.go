@@ -2,13 +2,11 @@ package actors
 
 import (
 	"context"
-	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
@@ -26,6 +24,7 @@ type Shard struct {
 	config  *Config
 	replies *replies
 	began   func(*Shard) // told before the open begins; may be nil
+	events  func(supervision.Event)
 
 	status status
 	gate   *gate
@@ -40,9 +39,14 @@ type Shard struct {
 	inFlight atomic.Bool // an open or a close that was given up goes on
 
 	children supervision.Spec // filled once the database is open
+	pid      *actor.PID       // of the shard's supervisor
+	handlers *handlers
+	calls    *tally // the node's goroutines that run handlers
+
+	confirmations confirmations
 
 	mu      sync.RWMutex
-	inboxes map[string]*inbox
+	inboxes map[string]*inbox // of all children; nil for a supervisor, which takes no requests
 }
 
 // lastWord is what the database said at its end.
@@ -52,7 +56,7 @@ type lastWord struct {
 }
 
 func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *replies) *Shard {
-	s := &Shard{number: number, opening: opening, lease: lease, config: c, replies: r, inboxes: map[string]*inbox{}}
+	s := &Shard{number: number, opening: opening, lease: lease, config: c, replies: r, inboxes: map[string]*inbox{}, handlers: newHandlers(), calls: &tally{}}
 	s.gate = &gate{status: &s.status, lease: lease}
 	s.waits.d.interval = c.FlushInterval
 	return s
@@ -74,7 +78,10 @@ func (s *Shard) Generation() uint64 { return s.lease.Generation() }
 func (s *Shard) Options() any { return s.config.ChildOptions }
 
 // Status says whether the shard is running, stopping or fenced.
-func (s *Shard) Status() Status { return s.status.get() }
+func (s *Shard) Status() Status {
+	s.gate.valid()
+	return s.status.get()
+}
 
 // DB is the shard's database. The shard opens, flushes and closes it: a child
 // that closes it crashes the shard. Every write through it becomes durable,
@@ -99,59 +106,96 @@ func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
 	if to == nil {
 		return
 	}
-	s.sendWhenDurable(to, seq, tag, &messages.Durable{Tag: tag, Seq: seq})
-}
-
-// sendWhenDurable sends the message once seq is durable, or NotDurable.
-func (s *Shard) sendWhenDurable(to *actor.PID, seq uint64, tag, message any) {
 	root := s.replies.system.Root
 	s.whenDurable(seq, func(durable bool, reason error) {
-		if !durable {
-			message = &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason}
+		if durable {
+			root.Send(to, &messages.Durable{Tag: tag, Seq: seq})
+			return
 		}
-		root.Send(to, message)
+		root.Send(to, &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason})
 	})
 }
 
-// RespondWhenDurable answers the request in the actor's hands once everything up
-// to seq is durable. If the shard ends before that is known, the caller gets an
-// error that says unknown. It returns at once, and the answer is given also after
-// the child has stopped.
-func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply proto.Message) {
+// NotifyWritten makes the completion of a write in the asynchronous form: it sends
+// [messages.Written] with the tag, the write's sequence number, and why it failed.
+func (s *Shard) NotifyWritten(tag any, to *actor.PID) func(seq uint64, err error) {
+	root := s.replies.system.Root
+	return func(seq uint64, err error) { root.Send(to, &messages.Written{Tag: tag, Seq: seq, Err: err}) }
+}
+
+// RespondWhenDurable answers the request in the actor's hands, with a message or a
+// [*messages.AppError], once everything up to seq is durable. If the shard ends before
+// that is known, the caller gets an error that says unknown. It returns at once, and the
+// answer is given also after the child has stopped.
+func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply any) {
+	s.respondWhen(ctx, reply, func(tell func(bool, error)) { s.whenDurable(seq, tell) })
+}
+
+// respondWhen answers the request in the actor's hands with the reply once it is proven
+// true, or as unknown.
+func (s *Shard) respondWhen(ctx actor.Context, reply any, when func(tell func(bool, error))) {
 	r := s.replies.find(ctx.Sender())
-	if r == nil { // not one of our requests: a future of the actor system, or nobody
-		if to := ctx.Sender(); to != nil {
-			s.sendWhenDurable(to, seq, nil, reply)
-		}
+	if r == nil {
+		s.sendWhen(ctx.Sender(), reply, when)
 		return
 	}
 	r.handOver()
-	s.whenDurable(seq, func(durable bool, reason error) {
-		if durable {
-			r.respond(reply)
+	when(func(proven bool, reason error) {
+		if proven {
+			r.respond(reply, true)
 			return
 		}
 		r.lose(s.lossKind(), reason)
 	})
 }
 
-// Flush makes everything written so far durable, without waiting for the pace of
-// flushes. The end of ctx ends the wait, not the flush.
-func (s *Shard) Flush(ctx context.Context) error {
-	done := make(chan error, 1)
-	s.whenDurable(s.WrittenSeq(), func(durable bool, reason error) {
-		if durable {
-			reason = nil
+// sendWhen answers who is not one of our requests: a future of the actor system, or nobody.
+func (s *Shard) sendWhen(to *actor.PID, reply any, when func(tell func(bool, error))) {
+	if to == nil {
+		return
+	}
+	root := s.replies.system.Root
+	when(func(proven bool, reason error) {
+		if proven {
+			root.Send(to, reply)
+			return
 		}
-		done <- reason
+		root.Send(to, &messages.NotDurable{Reason: reason})
 	})
-	s.sendNotifier(hurry{})
+}
+
+// AwaitDurable returns once everything up to seq is durable, at the pace of flushes; it
+// is for handlers and other goroutines. An error is an [messages.ErrOutcomeUnknown], or
+// the cause of ctx, whose end ends the wait.
+func (s *Shard) AwaitDurable(ctx context.Context, seq uint64) error {
+	return s.await(ctx, func(tell func(bool, error)) { s.whenDurable(seq, tell) })
+}
+
+// await waits for what when tells, or for the end of ctx.
+func (s *Shard) await(ctx context.Context, when func(tell func(bool, error))) error {
+	done := make(chan error, 1)
+	when(func(proven bool, reason error) {
+		if proven {
+			done <- nil
+			return
+		}
+		done <- messages.OutcomeUnknown(s.number, "", s.lossKind(), reason)
+	})
 	select {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
 		return context.Cause(ctx)
 	}
+}
+
+// Flush makes everything written so far durable, without waiting for the pace of
+// flushes. The end of ctx ends the wait, not the flush.
+func (s *Shard) Flush(ctx context.Context) error {
+	return s.await(ctx, func(tell func(bool, error)) {
+		s.whenDurable(s.WrittenSeq(), tell)
+		s.sendNotifier(hurry{})
+	})
 }
 
 func (s *Shard) whenDurable(seq uint64, tell func(bool, error)) {
@@ -261,26 +305,39 @@ func (s *Shard) inbox(name string) *inbox {
 
 // childNames are the names of the children that take requests, in order.
 func (s *Shard) childNames() []string {
+	var names []string
+	for _, b := range s.fronts() {
+		names = append(names, b.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// fronts are the inboxes of all children.
+func (s *Shard) fronts() []*inbox {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return slices.Sorted(maps.Keys(s.inboxes))
+	var all []*inbox
+	for _, b := range s.inboxes {
+		if b != nil {
+			all = append(all, b)
+		}
+	}
+	return all
 }
 
 // abandonRequests settles what is left in the inboxes once the children are gone.
 func (s *Shard) abandonRequests() {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, b := range s.inboxes {
+	for _, b := range s.fronts() {
 		b.down(messages.ErrChildStopped)
 	}
+	s.handlers.end(s.lossKind())
 }
 
 // shut lets no request in any more and refuses those that wait.
 func (s *Shard) shut() {
 	s.gate.close()
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	for _, b := range s.inboxes {
+	for _, b := range s.fronts() {
 		b.close()
 	}
 }

@@ -19,6 +19,18 @@ func (s State) String() string {
 	return [...]string{"unassigned", "opening", "running", "closing", "remote"}[s]
 }
 
+// Assignment is what a node knows of one shard.
+type Assignment struct {
+	Shard      int
+	State      State
+	Owner      string // the owning node's name; empty if unassigned
+	Generation uint64 // of the lease; 0 without leases
+
+	// Err is why the shard is not open here, after an open that failed or a shard
+	// that went down.
+	Err error
+}
+
 // table is where requests find the shards that are open here. The host writes
 // it, everybody reads it without a lock.
 type table []atomic.Pointer[entry]

@@ -1,5 +1,12 @@
 package messages
 
+// Written tells an actor that a write in the asynchronous form has ended.
+type Written struct {
+	Tag any    // as given to NotifyWritten
+	Seq uint64 // 0 if it failed
+	Err error
+}
+
 // Durable tells an actor that everything up to the sequence number it asked about
 // is durable.
 type Durable struct {

@@ -17,7 +17,7 @@ import (
 // Cluster is what the service needs of a [slap.Cluster].
 type Cluster interface {
 	// Ask sends a request to a child of a shard and returns its answer.
-	Ask(ctx context.Context, shard int, child string, request proto.Message) (proto.Message, error)
+	Ask(ctx context.Context, shard int, child string, request proto.Message, opts ...slap.CallOption) (proto.Message, error)
 	// ShardForString is the shard of a key.
 	ShardForString(key string) int
 	// Assignments is every shard as this node sees it, without touching the store.

@@ -30,7 +30,7 @@ type fakeCluster struct {
 	done        chan struct{}
 }
 
-func (f *fakeCluster) Ask(ctx context.Context, shard int, child string, request proto.Message) (proto.Message, error) {
+func (f *fakeCluster) Ask(ctx context.Context, shard int, child string, request proto.Message, _ ...slap.CallOption) (proto.Message, error) {
 	return f.answer(ctx, shard, child, request)
 }
 func (f *fakeCluster) ShardForString(key string) int  { return len(key) }
