@@ -16,7 +16,7 @@ import (
 // Options of the strategy. The zero value is what most want. The tags are the keys of
 // a configuration file.
 type Options struct {
-	// Shards is the list of shards to open. Default: all.
+	// Shards is the list of shards to open; nobody owns the others. Default: all.
 	Shards strategy.Shards `koanf:"shards"`
 
 	// A shard that cannot open, or goes down, is opened again after BackoffBase,
@@ -33,6 +33,7 @@ type Options struct {
 // Local opens all shards on this node. A value serves one cluster at a time.
 type Local struct {
 	shards strategy.Shards
+	listed map[int]bool // the same; nil for all
 	opener *opener.Opener
 }
 
@@ -47,7 +48,14 @@ func New(o Options) (*Local, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Local{shards: slices.Clone(o.Shards), opener: opener}, nil
+	l := &Local{shards: slices.Clone(o.Shards), opener: opener}
+	if o.Shards != nil {
+		l.listed = map[int]bool{}
+		for _, n := range o.Shards {
+			l.listed[n] = true
+		}
+	}
+	return l, nil
 }
 
 // Validate checks the list of shards.
@@ -75,8 +83,10 @@ func (l *Local) Child(r strategy.Runtime) supervision.ChildSpec {
 	return l.opener.Child(r, shards)
 }
 
-// Lookup says that every shard belongs here.
-func (l *Local) Lookup(int) strategy.Placement { return strategy.Placement{Here: true} }
+// Lookup says that the shard belongs here, or to nobody if it is not in the list.
+func (l *Local) Lookup(shard int) strategy.Placement {
+	return strategy.Placement{Here: l.listed == nil || l.listed[shard]}
+}
 
 // HandleShardDown lets the actor reopen the shard after a while, unless it was
 // stopped by hand.

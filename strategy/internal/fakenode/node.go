@@ -1,0 +1,194 @@
+// Package fakenode is a node without an engine: a strategy's actor runs in it as in a
+// real one, and shards open and fail as a test has written.
+package fakenode
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/supervision"
+)
+
+// ErrHold is a scripted answer that does not come before [Node.Release].
+var ErrHold = errors.New("no answer before the release")
+
+// Options of a node.
+type Options struct {
+	// System is where the node's actors live.
+	System *actor.ActorSystem
+
+	// Name of the node, and Shards of its cluster.
+	Name   string
+	Shards int
+
+	// Backoff is the least time from a failure of a shard to its next start.
+	Backoff time.Duration
+
+	// Logger is the node's. Default: none.
+	Logger *slog.Logger
+}
+
+// Node runs one strategy. It is its [strategy.Runtime]. All methods may be called from
+// any goroutine.
+type Node struct {
+	options Options
+	root    *actor.PID
+	host    *actor.PID
+	child   *actor.PID // the strategy's, once it was started
+	tree    *supervision.Tree
+
+	mu     sync.Mutex
+	alive  bool // the host runs
+	lives  int  // how often it started
+	slots  []slot
+	wrong  []string
+	gate   chan struct{} // closed by Resume; nil unless paused
+	caught int           // callers that wait at the gate
+}
+
+// slot is one shard.
+type slot struct {
+	state  state
+	starts int       // that were asked for, in all lives
+	failed time.Time // when the strategy was last told that the shard is not open; zero if it is
+	script []error
+	holder *actor.PID // who waits for an answer that is held
+}
+
+type state uint8
+
+const (
+	closed state = iota
+	held         // opening, until the release
+	open
+)
+
+// New makes a node; nothing of it runs.
+func New(o Options) *Node {
+	if o.Logger == nil {
+		o.Logger = slog.New(slog.DiscardHandler)
+	}
+	root := o.System.NewLocalPID("fakenode" + o.System.ProcessRegistry.NextId())
+	return &Node{options: o, root: root, host: supervision.PID(root, hostName), slots: make([]slot, o.Shards)}
+}
+
+// Start runs the strategy and returns once it is ready, or why it cannot start. To be
+// called once.
+func (n *Node) Start(ctx context.Context, s strategy.Strategy) error {
+	spec := s.Child(n)
+	n.child = supervision.PID(n.root, spec.Name)
+	if spec.Restart != supervision.Permanent {
+		return fmt.Errorf("start: the strategy's child is %v: it must be permanent, since a node needs it", spec.Restart)
+	}
+	if spec.Supervisor == nil {
+		spec.Props = append(spec.Props, actor.WithReceiverMiddleware(mortal))
+	}
+	tree, err := supervision.Start(ctx, n.options.System, supervision.Spec{
+		Name: n.root.GetId(), Strategy: supervision.OneForAll, Intensity: 1000,
+		Children: []supervision.ChildSpec{
+			{Name: hostName, New: func() actor.Actor { return &host{node: n, strategy: s} }},
+			spec,
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("start: %w", err)
+	}
+	n.tree = tree
+	return nil
+}
+
+// Stop ends the strategy's actor and then the host. Without a start it has no effect.
+func (n *Node) Stop(ctx context.Context) error {
+	if n.tree == nil {
+		return nil
+	}
+	return n.tree.Stop(ctx)
+}
+
+// Shards is the number of shards.
+func (n *Node) Shards() int { return n.options.Shards }
+
+// Node is the node's name.
+func (n *Node) Node() string { return n.options.Name }
+
+// Logger is the node's.
+func (n *Node) Logger() *slog.Logger { return n.options.Logger }
+
+// StartShard asks the host to open the shard.
+func (n *Node) StartShard(shard int, lease *strategy.Lease, replyTo *actor.PID) {
+	n.wait()
+	n.noteStart(shard, lease, replyTo)
+	n.options.System.Root.Send(n.host, startShard{shard, replyTo})
+}
+
+// StopShard asks the host to close the shard.
+func (n *Node) StopShard(shard int, replyTo *actor.PID) {
+	n.wait()
+	n.noteStop(shard, replyTo)
+	n.options.System.Root.Send(n.host, stopShard{shard, replyTo})
+}
+
+// wait holds the caller while the node is paused.
+func (n *Node) wait() {
+	n.mu.Lock()
+	gate := n.gate
+	if gate != nil {
+		n.caught++
+	}
+	n.mu.Unlock()
+	if gate != nil {
+		<-gate
+	}
+}
+
+// noteStart looks for what no strategy may do.
+func (n *Node) noteStart(shard int, lease *strategy.Lease, replyTo *actor.PID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if !n.checkRequest("StartShard", shard, replyTo) {
+		return
+	}
+	s := &n.slots[shard]
+	s.starts++
+	if !lease.Valid() {
+		n.fault("StartShard(%d) with a lease that is over", shard)
+	}
+	if pause := clock.Since(s.failed); !s.failed.IsZero() && pause < n.options.Backoff {
+		n.fault("StartShard(%d) only %v after it failed, want at least %v", shard, pause, n.options.Backoff)
+	}
+}
+
+func (n *Node) noteStop(shard int, replyTo *actor.PID) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.checkRequest("StopShard", shard, replyTo)
+}
+
+func (n *Node) checkRequest(what string, shard int, replyTo *actor.PID) bool {
+	switch {
+	case !n.alive:
+		n.fault("%s(%d) while the strategy's actor does not run", what, shard)
+	case shard < 0 || shard >= len(n.slots):
+		n.fault("%s(%d), but the cluster has 0 to %d", what, shard, len(n.slots)-1)
+	case replyTo == nil:
+		n.fault("%s(%d) without an actor for the answer", what, shard)
+	default:
+		return true
+	}
+	return false
+}
+
+// fault notes a mistake. The lock is held.
+func (n *Node) fault(format string, args ...any) {
+	if len(n.wrong) < 10 {
+		n.wrong = append(n.wrong, fmt.Sprintf(format, args...))
+	}
+}
