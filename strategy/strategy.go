@@ -27,10 +27,17 @@ const (
 )
 
 // String is the reason in lower case.
-func (r DownReason) String() string { return [...]string{"stopped", "crashed", "fenced"}[r] }
+func (r DownReason) String() string {
+	names := [...]string{"stopped", "crashed", "fenced"}
+	if int(r) < len(names) {
+		return names[r]
+	}
+	return "unknown"
+}
 
 // Why a shard was not started or stopped. Any other error of a start is the
-// failure of the open itself.
+// failure of the open itself. After [ErrAlreadyStarted] only who asked first is told
+// whether the shard opens. After [ErrStopped] comes a report of [Stopped].
 var (
 	ErrAlreadyStarted = errors.New("the shard is open or opening here")
 	ErrClosing        = errors.New("the shard is still closing here")
@@ -54,7 +61,8 @@ type Closed struct {
 
 // Runtime is what a strategy may ask of its node. Its methods return at once and
 // may be called from any goroutine; requests of one caller are carried out in the
-// order they were made.
+// order they were made. Answers and the calls of [Strategy.HandleShardDown] come in the
+// order of what they tell.
 type Runtime interface {
 	// Shards is the number of shards of the cluster.
 	Shards() int
@@ -99,17 +107,22 @@ type Refresher interface {
 }
 
 // Strategy decides which shards are open on a node. It opens and closes them only
-// through the [Runtime]. A value serves one cluster.
+// through the [Runtime]. A value serves one cluster at a time: in a second one its actor
+// fails to start, by [supervision.Fail]. Package strategytest checks all this.
 type Strategy interface {
-	// Child is the strategy's own actor. It is ready once the first round of
-	// decisions is carried out; the node's start waits for that.
+	// Child is the strategy's own actor, a permanent one. It is ready once the first
+	// round of decisions is carried out; the node's start waits for that. Child itself
+	// starts nothing. When something of the node crashes the actor starts over, and no
+	// shard is open then.
 	Child(r Runtime) supervision.ChildSpec
 
-	// Lookup says where the shard is. It is called on the way of every request
-	// and must not block.
+	// Lookup says where the shard is. It is called on the way of every request, from
+	// many goroutines, also before the actor has started and after it has ended. It must
+	// not block: not for the actor, nor for a lock that is held while the Runtime is
+	// called.
 	Lookup(shard int) Placement
 
 	// HandleShardDown says that a shard which was open here no longer is. It is
-	// called by the host and must not block.
+	// called by the host and must not block, as Lookup must not.
 	HandleShardDown(shard int, reason DownReason)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/slap-go/slap/strategy"
@@ -12,13 +13,24 @@ import (
 // callers is how many goroutines call at once.
 const callers = 16
 
-// together runs the function in several goroutines at once.
+// together runs the function in several goroutines at once, and panics if one of them did.
 func together(call func()) {
 	var all sync.WaitGroup
+	var panicked atomic.Value
 	for range callers {
-		all.Go(call)
+		all.Go(func() {
+			defer func() {
+				if p := recover(); p != nil {
+					panicked.Store(fmt.Sprint(p))
+				}
+			}()
+			call()
+		})
 	}
 	all.Wait()
+	if p := panicked.Load(); p != nil {
+		panic(p)
+	}
 }
 
 // reports sends reports of shards that did not go down.

@@ -281,9 +281,13 @@ func TestLOC8_BadPacesNameTheirFields(t *testing.T) {
 	}
 }
 
-// A plan of the largest cluster takes its shards one by one without looking at all of them each time.
-func TestAPlanIsFastWithAMillionShards(t *testing.T) {
-	p := newPlan(strategy.Range(0, 999_999), Pace{BackoffBase: time.Second, BackoffMax: time.Minute, MaxConcurrency: 16}, noJitter)
+// A plan takes its shards one by one without looking at all of them each time.
+func TestAPlanIsFastWithManyShards(t *testing.T) {
+	last := 99_999
+	if os.Getenv("SLAP_STRESS") == "1" {
+		last = 999_999 // the largest cluster
+	}
+	p := newPlan(strategy.Range(0, last), Pace{BackoffBase: time.Second, BackoffMax: time.Minute, MaxConcurrency: 16}, noJitter)
 	began := time.Now()
 	opening, _ := p.next(epoch)
 	for len(opening) > 0 {

@@ -20,18 +20,20 @@ func (q *queue) drop(e *entry) {
 }
 
 // Len, Less, Swap, Push and Pop are what the heap needs.
-func (q queue) Len() int { return len(q) }
+func (q *queue) Len() int { return len(*q) }
 
-func (q queue) Less(i, j int) bool {
-	if !q[i].due.Equal(q[j].due) {
-		return q[i].due.Before(q[j].due)
+func (q *queue) Less(i, j int) bool {
+	a, b := (*q)[i], (*q)[j]
+	if !a.due.Equal(b.due) {
+		return a.due.Before(b.due)
 	}
-	return q[i].shard < q[j].shard
+	return a.shard < b.shard
 }
 
-func (q queue) Swap(i, j int) {
-	q[i], q[j] = q[j], q[i]
-	q[i].place, q[j].place = i, j
+func (q *queue) Swap(i, j int) {
+	list := *q
+	list[i], list[j] = list[j], list[i]
+	list[i].place, list[j].place = i, j
 }
 
 func (q *queue) Push(e any) {

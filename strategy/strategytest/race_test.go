@@ -1,0 +1,5 @@
+//go:build race
+
+package strategytest_test
+
+const raceEnabled = true
