@@ -181,3 +181,42 @@ func (b *buffer) String() string {
 	defer b.mu.Unlock()
 	return b.text.String()
 }
+
+func TestLOC7_ASlowOpenDelaysNoOtherRetry(t *testing.T) {
+	node, l := newNode(2, nil), mustNew(t, fast)
+	if err := node.Start(within(t), l); err != nil {
+		t.Fatal(err)
+	}
+	node.Script(0, fakenode.ErrHold)
+	node.Script(1, errors.New("as told"), errors.New("as told"))
+	<-node.Down(0, strategy.Crashed)
+	eventually(t, "shard 0 opens", func() bool { return node.Starts(0) == 2 })
+	<-node.Down(1, strategy.Crashed)
+	eventually(t, "shard 1 is open again", func() bool { return node.Starts(1) == 4 && node.Open(1) })
+	if node.Open(0) || node.Starts(0) != 2 {
+		t.Errorf("shard 0 is open: %v, after %d starts", node.Open(0), node.Starts(0))
+	}
+	node.Release(0, nil)
+	eventually(t, "shard 0 is open", func() bool { return node.Open(0) })
+	stop(t, node)
+}
+
+func TestLOC2_PausesDoubleWhileAShardKeepsGoingDown(t *testing.T) {
+	node := newNode(1, nil)
+	l := mustNew(t, Options{BackoffBase: 10 * time.Millisecond, BackoffMax: 10 * time.Second})
+	if err := node.Start(within(t), l); err != nil {
+		t.Fatal(err)
+	}
+	pauses := []time.Duration{}
+	for range 4 {
+		began := time.Now()
+		starts := node.Starts(0)
+		<-node.Down(0, strategy.Crashed)
+		eventually(t, "the shard is open again", func() bool { return node.Starts(0) > starts && node.Open(0) })
+		pauses = append(pauses, time.Since(began))
+	}
+	if pauses[3] < 80*time.Millisecond {
+		t.Errorf("pauses %v, want at least 80ms at last", pauses)
+	}
+	stop(t, node)
+}
