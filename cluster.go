@@ -23,6 +23,8 @@ type Cluster struct {
 	begun  chan struct{} // closed when the start has succeeded or failed
 	done   chan struct{} // closed when nothing of the node runs any more
 
+	events *actors.Events
+
 	node  atomic.Pointer[actors.Node] // nil until there is one to ask
 	unfit atomic.Pointer[error]       // why the store is not fit; nil until it was found so
 
@@ -61,7 +63,10 @@ func New(c Config) (*Cluster, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(context.Background())
-	return &Cluster{config: c, ctx: ctx, cancel: cancel, begun: make(chan struct{}), done: make(chan struct{})}, nil
+	return &Cluster{
+		config: c, ctx: ctx, cancel: cancel, begun: make(chan struct{}), done: make(chan struct{}),
+		events: actors.NewEvents(c.Logger, c.MeterProvider),
+	}, nil
 }
 
 // Start connects to the store, checks the cluster's identity and the store's
@@ -79,7 +84,7 @@ func (c *Cluster) Start(ctx context.Context) error {
 	defer cancel(nil)
 	defer context.AfterFunc(c.ctx, func() { cancel(context.Cause(c.ctx)) })()
 
-	err := checkStore(ctx, &c.config)
+	err := checkStore(ctx, &c.config, c.events)
 	if err != nil && c.config.Probe == ProbeBackground && ctx.Err() == nil && !errors.Is(err, store.ErrIdentity) {
 		c.unfit.Store(&err)
 		go c.startLater()
@@ -92,11 +97,11 @@ func (c *Cluster) Start(ctx context.Context) error {
 func (c *Cluster) startLater() {
 	var err error
 	for wait := probeRetry; ; wait = min(2*wait, probeRetryMax) {
-		c.config.Logger.Warn("the store is not fit, trying again", "cluster", c.config.Cluster, "in", wait, "error", *c.unfit.Load())
+		c.config.Logger.Info("the node starts once the store is fit, trying again", "cluster", c.config.Cluster, "in", wait)
 		if err = clock.Sleep(c.ctx, wait); err != nil {
 			break
 		}
-		if err = checkStore(c.ctx, &c.config); err == nil || errors.Is(err, store.ErrIdentity) {
+		if err = checkStore(c.ctx, &c.config, c.events); err == nil || errors.Is(err, store.ErrIdentity) {
 			break
 		}
 		c.unfit.Store(&err)
@@ -111,7 +116,7 @@ func (c *Cluster) launch(ctx context.Context, err error) error {
 	defer close(c.begun)
 	var r *run
 	if err == nil {
-		r, err = start(ctx, &c.config, func(n *actors.Node) { c.node.Store(n) })
+		r, err = start(ctx, &c.config, c.events, func(n *actors.Node) { c.node.Store(n) })
 	}
 	if err != nil {
 		c.finish(err)
@@ -161,6 +166,7 @@ func (c *Cluster) watch(r *run) {
 }
 
 func (c *Cluster) finish(err error) {
+	c.events.Close()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.err = err

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"go.opentelemetry.io/otel"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 	"google.golang.org/protobuf/proto"
@@ -195,7 +196,8 @@ type Config struct {
 	Logger *slog.Logger
 
 	// MeterProvider gets the metrics of the engine and of the node, TracerProvider a
-	// span for each request. Default: OpenTelemetry's global ones.
+	// span for each request. Default: OpenTelemetry's global ones; the engine's
+	// metrics need that to be set before [Cluster.Start].
 	MeterProvider  metric.MeterProvider
 	TracerProvider trace.TracerProvider
 
@@ -223,6 +225,12 @@ func (c Config) withDefaults() (Config, error) {
 	c.RetryDelay = or(c.RetryDelay, DefaultRetryDelay)
 	c.LagInterval = or(c.LagInterval, DefaultLagInterval)
 	c.Logger = or(c.Logger, slog.Default())
+	if c.MeterProvider == nil {
+		c.MeterProvider = otel.GetMeterProvider()
+	}
+	if c.TracerProvider == nil {
+		c.TracerProvider = otel.GetTracerProvider()
+	}
 	if c.Strategy == nil {
 		s, err := local.New(local.Options{})
 		if err != nil {

@@ -7,7 +7,12 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/metric/noop"
+
 	"github.com/slap-go/slap/actors"
+	"github.com/slap-go/slap/internal/unset"
 	"github.com/slap-go/slap/store/slatedb"
 )
 
@@ -19,7 +24,7 @@ type run struct {
 
 // start builds a run. It calls made once there is a node to ask, before that has
 // started.
-func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err error) {
+func start(ctx context.Context, c *Config, events *actors.Events, made func(*actors.Node)) (r *run, err error) {
 	r = &run{}
 	defer func() {
 		if err != nil {
@@ -39,6 +44,7 @@ func start(ctx context.Context, c *Config, made func(*actors.Node)) (r *run, err
 	if err != nil {
 		return r, err
 	}
+	config.Events = events
 	system := c.System
 	if system == nil {
 		system = newSystem(c.Logger)
@@ -73,15 +79,6 @@ func (r *run) abandon(ctx context.Context, c *Config, err error) error {
 	return err
 }
 
-// checkStore opens the bucket and checks that it is the cluster's, and fit.
-func checkStore(ctx context.Context, c *Config) error {
-	bucket, err := c.Store.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("slap: %w", err)
-	}
-	return errors.Join(check(ctx, bucket, c), bucket.Close())
-}
-
 func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config, error) {
 	interval, settings, err := splitSettings(c.Settings)
 	if err != nil {
@@ -96,8 +93,8 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		r.release = append(r.release, func(context.Context) error { cache.Close(); return nil })
 		database.Cache = cache
 	}
-	if c.MeterProvider != nil {
-		database.Metrics = slatedb.NewMetrics(c.MeterProvider)
+	if provider, ok := engineMeters(c.MeterProvider); ok {
+		database.Metrics = slatedb.NewMetrics(provider)
 		r.release = append(r.release, func(context.Context) error { return database.Metrics.Close() })
 	}
 	return actors.Config{
@@ -105,8 +102,18 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		Objects: objects, Database: database, FlushInterval: interval, WatchInterval: watchInterval,
 		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, Handlers: c.Handlers, MaxPending: c.MaxPending,
 		OpenTimeout: c.OpenTimeout, CloseTimeout: c.CloseTimeout, DrainTimeout: c.DrainTimeout,
-		Logger: c.Logger,
+		LagInterval: c.LagInterval, Logger: c.Logger, MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
 	}, nil
+}
+
+// engineMeters is where the engine's metrics go, if anybody wants them: to make them
+// takes each open as long again as the engine needs for itself.
+func engineMeters(p metric.MeterProvider) (metric.MeterProvider, bool) {
+	if unset.Is(p) {
+		p = otel.GetMeterProvider() // which may have been set since
+	}
+	_, none := p.(noop.MeterProvider)
+	return p, !none && !unset.Is(p)
 }
 
 // end releases everything, the last first. The node's tree has ended before, or

@@ -23,6 +23,7 @@ func (s *Shard) spec(name string) supervision.ChildSpec {
 		Supervisor: &supervision.Spec{
 			Strategy:  supervision.OneForAll,
 			Intensity: supervision.NoRestarts,
+			Events:    s.event,
 			Children: []supervision.ChildSpec{
 				{Name: "notifier", New: func() actor.Actor { return &notifier{shard: s} }},
 				{

@@ -6,6 +6,9 @@ import (
 	"path"
 	"time"
 
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
@@ -33,7 +36,12 @@ type Config struct {
 
 	OpenTimeout, CloseTimeout, DrainTimeout time.Duration
 
-	Logger *slog.Logger
+	LagInterval time.Duration // between samples of a shard's durability lag
+
+	Logger         *slog.Logger
+	Events         *Events
+	MeterProvider  metric.MeterProvider
+	TracerProvider trace.TracerProvider
 }
 
 // path is where a shard's database lives. The number has as many digits as the

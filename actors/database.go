@@ -23,6 +23,7 @@ type (
 	openTimeout struct{}            // the open takes too long
 	look        struct{}            // time to look at the database's state
 	inspect     struct{ err error } // an operation failed: look why
+	sample      struct{}            // time to say how far behind the durable sequence number is
 )
 
 // database is the actor that opens a shard's database, notices its end, and
@@ -33,6 +34,7 @@ type database struct {
 	opening *opening
 	overdue bool // the open took too long
 	timer   *time.Timer
+	lag     *time.Timer // nil until the database is open
 }
 
 // Receive opens, watches and closes.
@@ -45,14 +47,20 @@ func (d *database) Receive(ctx actor.Context) {
 	case openTimeout:
 		if d.shard.DB() == nil {
 			d.overdue = true
-			supervision.Fail(ctx, fmt.Errorf("shard %d: %w", d.shard.number, errOpenAbandoned))
+			supervision.Fail(ctx, errOpenAbandoned)
 		}
 	case look:
 		d.look(ctx, nil)
 	case inspect:
 		d.look(ctx, m.err)
+	case sample:
+		d.shard.publish(messages.DurabilityLag{ShardOrigin: d.shard.origin(), Lag: d.shard.lag()})
+		d.sampleLater(ctx)
 	case *actor.Stopping:
 		d.timer.Stop()
+		if d.lag != nil {
+			d.lag.Stop()
+		}
 		d.close()
 	}
 }
@@ -75,9 +83,11 @@ func (d *database) opened(ctx actor.Context) {
 		d.fenced()
 		supervision.Fail(ctx, ErrFenced)
 	case err != nil:
-		supervision.Fail(ctx, fmt.Errorf("shard %d: open %s: %w", d.shard.number, d.shard.config.path(d.shard.number), err))
+		supervision.Fail(ctx, fmt.Errorf("open %s: %w", d.shard.config.path(d.shard.number), err))
 	default:
 		d.shard.opened(db)
+		d.shard.publish(messages.ShardStarted{ShardOrigin: d.shard.origin()})
+		d.sampleLater(ctx)
 		if err := d.shard.fill(); err != nil {
 			supervision.Fail(ctx, err)
 			return
@@ -94,6 +104,11 @@ func (d *database) watch(ctx actor.Context) {
 	d.timer = clock.AfterFunc(d.shard.config.WatchInterval, func() { root.Send(self, look{}) })
 }
 
+func (d *database) sampleLater(ctx actor.Context) {
+	root, self := ctx.ActorSystem().Root, ctx.Self()
+	d.lag = clock.AfterFunc(d.shard.config.LagInterval, func() { root.Send(self, sample{}) })
+}
+
 func (d *database) look(ctx actor.Context, cause error) {
 	if d.shard.DB() == nil {
 		return
@@ -104,7 +119,7 @@ func (d *database) look(ctx actor.Context, cause error) {
 		supervision.Exit(ctx, ErrFenced)
 	case reason != slatedb.ReasonNone:
 		cause = errors.Join(cause, slatedb.ErrClosed)
-		supervision.Exit(ctx, fmt.Errorf("shard %d: the database has ended (%v): %w", d.shard.number, reason, cause))
+		supervision.Exit(ctx, fmt.Errorf("the database has ended (%v): %w", reason, cause))
 	default:
 		d.timer.Stop()
 		d.watch(ctx)
@@ -112,8 +127,11 @@ func (d *database) look(ctx actor.Context, cause error) {
 }
 
 func (d *database) fenced() {
-	d.shard.status.fenced()
+	first := d.shard.status.fenced()
 	d.shard.shut()
+	if first {
+		d.shard.publish(messages.ShardFenced{ShardOrigin: d.shard.origin()})
+	}
 }
 
 // close ends the database and keeps its last word for those who wait.
@@ -130,9 +148,20 @@ func (d *database) close() {
 	db, err := d.opening.wait(ctx, &d.shard.inFlight)
 	if err != nil {
 		d.shard.end(lastWord{reason: messages.ErrStopping})
-		return
+	} else {
+		d.shard.end(d.shutdown(ctx, db))
 	}
-	d.shard.end(d.shutdown(ctx, db))
+	if d.shard.inFlight.Load() {
+		d.shard.publish(messages.ShardAbandoned{ShardOrigin: d.shard.origin(), Op: d.abandoned()})
+	}
+}
+
+// abandoned is what took too long.
+func (d *database) abandoned() string {
+	if d.shard.DB() == nil {
+		return messages.OpOpen
+	}
+	return messages.OpClose
 }
 
 func (d *database) shutdown(ctx context.Context, db *slatedb.DB) lastWord {

@@ -249,7 +249,7 @@ func TestEVT_EachEventIsOneLineOfTheLogAtItsLevel(t *testing.T) {
 		t.Fatalf("the log is\n%s", &log)
 	}
 	for i, words := range []string{
-		`level=WARN msg="shard 3 was fenced: another writer has opened its database" shard=3 generation=0`,
+		`level=ERROR msg="shard 3 was fenced: its next owner, or a second instance on this store, has opened its database" shard=3 generation=0`,
 		`level=ERROR msg="shard 3 did not open: away" shard=3 generation=0 error=away`,
 		`level=WARN msg="a reader of events was too slow and missed 1" count=1`,
 	} {

@@ -236,15 +236,8 @@ func (h *host) exited(m exited) {
 	if !known || h.slots[n].state != runs {
 		return
 	}
-	reason := strategy.Crashed
-	if errors.Is(m.reason, ErrFenced) || h.slots[n].shard.Status() == Fenced {
-		reason = strategy.Fenced
-	}
-	cause := rootReason(m.reason)
-	h.free(n, cause)
-	if reason == strategy.Crashed { // a fence is the strategy's to tell: it knows what it may mean
-		h.node.config.Logger.Error("shard crashed", "shard", n, "error", cause)
-	}
+	reason := h.slots[n].shard.downReason(m.reason)
+	h.free(n, rootReason(m.reason))
 	h.node.config.Strategy.HandleShardDown(n, reason)
 }
 

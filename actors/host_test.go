@@ -477,7 +477,7 @@ func TestHOST9_AFenceIsReportedOnceTheShardIsDownAndHoldsUpNobody(t *testing.T) 
 	if state, err := r.stateOf(0); state != StateUnassigned || !errors.Is(err, ErrFenced) {
 		t.Errorf("the shard is %v, %v", state, err)
 	}
-	if strings.Contains(r.log.String(), "shard crashed") {
+	if strings.Contains(r.log.String(), "shard 0 crashed") {
 		t.Errorf("a fence is logged as a crash:\n%s", r.log)
 	}
 }
@@ -499,7 +499,7 @@ func TestHOST10_ACrashIsReportedAndLogged(t *testing.T) {
 			sibling := r.shardAt(1)
 			crash(r)
 			told.want(t, "0 crashed")
-			if n := strings.Count(r.log.String(), `level=ERROR msg="shard crashed" shard=0`); n != 1 {
+			if n := strings.Count(r.log.String(), `level=ERROR msg="shard 0 crashed: `); n != 1 {
 				t.Errorf("%d errors are logged:\n%s", n, r.log)
 			}
 			if state, err := r.stateOf(0); state != StateUnassigned || err == nil {

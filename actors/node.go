@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
@@ -29,6 +29,8 @@ type Node struct {
 	system  *actor.ActorSystem
 	replies *replies
 	table   table
+	gauges  *gauges
+	observe *telemetry
 	host    *actor.PID
 	shards  *actor.PID // their supervisor
 	name    string
@@ -54,6 +56,8 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
 	n.host = supervision.PID(system.NewLocalPID(name), hostName)
 	n.shards = supervision.PID(system.NewLocalPID(name), shardsName)
+	n.observe = newTelemetry(c.Cluster, c.MeterProvider, c.TracerProvider)
+	n.gauges = newGauges(c.Cluster, c.MeterProvider, n.states, n.inFlightCount)
 	return n, nil
 }
 
@@ -78,6 +82,7 @@ func (n *Node) Close(ctx context.Context) {
 			"handlers", left)
 	}
 	n.replies.close()
+	n.gauges.close()
 }
 
 // spec is the tree. A host or strategy that starts over knows nothing of shards
@@ -91,7 +96,7 @@ func (n *Node) spec() (s supervision.Spec, err error) {
 	return supervision.Spec{
 		Name:     n.name,
 		Strategy: supervision.OneForAll,
-		Events:   n.log,
+		Events:   n.event,
 		Children: []supervision.ChildSpec{
 			{Name: shardsName, Supervisor: &supervision.Spec{Events: n.shardEvent}},
 			{Name: hostName, New: func() actor.Actor { return &host{node: n} }},
@@ -100,40 +105,40 @@ func (n *Node) spec() (s supervision.Spec, err error) {
 	}, nil
 }
 
-func (n *Node) log(e supervision.Event) { n.logAt(e.Level(), e) }
-
-func (n *Node) logAt(level slog.Level, e supervision.Event) {
-	attrs := e.Attrs()
-	if exit, ok := e.(supervision.ChildExited); ok {
-		if p, ok := errors.AsType[*supervision.PanicError](exit.Reason); ok {
-			attrs = append(attrs, slog.String("stack", string(p.Stack)))
-		}
-	}
-	n.config.Logger.LogAttrs(context.Background(), level, e.String(), attrs...)
+// event hears of the tree's own supervisor.
+func (n *Node) event(e supervision.Event) {
+	n.config.Events.Publish(messages.SupervisorEvent{Origin: n.config.origin(), Event: e})
 }
 
 // shardEvent hears of every shard that ends. The ones inside a shard come here
-// too, since they inherit this receiver.
+// too.
 func (n *Node) shardEvent(e supervision.Event) {
 	if exit, ok := e.(supervision.ChildExited); ok && exit.Ready && !exit.Asked {
 		n.system.Root.Send(n.host, exited{name: exit.Child, reason: exit.Reason})
 	}
-	n.logAt(shardLevel(e), e)
+	n.config.Events.Publish(messages.SupervisorEvent{Origin: n.config.origin(), Event: e, Minor: minor(e)})
 }
 
-// shardLevel is how much an event inside a shard deserves attention. The host and
-// the strategy tell of a shard's end once; here only what concerns the
-// application's own children and what is left behind stands out.
-func shardLevel(e supervision.Event) slog.Level {
+// minor says which events inside a shard need no attention. The shard's own tell of its
+// end; here only what concerns the application's children and what is left behind
+// stands out.
+func minor(e supervision.Event) bool {
 	switch e := e.(type) {
 	case supervision.ChildAbandoned:
-		return e.Level()
+		return false
 	case supervision.ChildExited:
-		if strings.HasSuffix(e.Supervisor, "/"+childrenName) {
-			return e.Level()
-		}
+		return !strings.Contains(e.Supervisor+"/", "/"+childrenName+"/")
 	}
-	return slog.LevelDebug
+	return true
+}
+
+// states are how many shards are in each state.
+func (n *Node) states() map[State]int {
+	all := map[State]int{}
+	for shard := range n.table {
+		all[n.State(shard).State]++
+	}
+	return all
 }
 
 // Done is closed when the tree has ended.
@@ -240,6 +245,17 @@ func (n *Node) remember(s *Shard) {
 // A second open beside it could fence the first for nothing, or be fenced by it.
 func (n *Node) inFlight(shard int) bool {
 	return slices.ContainsFunc(n.unclosed(), func(s *Shard) bool { return s.number == shard })
+}
+
+// inFlightCount is how many opens and closes go on that were given up.
+func (n *Node) inFlightCount() int {
+	count := 0
+	for _, s := range n.unclosed() {
+		if s.inFlight.Load() {
+			count++
+		}
+	}
+	return count
 }
 
 // unclosed are the openings that are not known to be closed.

@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
+	metricnoop "go.opentelemetry.io/otel/metric/noop"
+	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
@@ -90,6 +92,8 @@ func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig 
 		Incarnation: "i", Shards: shards, Objects: objects, Database: slatedb.Options{Settings: map[string]any{"flush_interval": nil}},
 		FlushInterval: 5 * time.Millisecond, WatchInterval: 50 * time.Millisecond, Strategy: r.hand, MaxPending: 10_000,
 		OpenTimeout: 30 * time.Second, CloseTimeout: 30 * time.Second, DrainTimeout: 2 * time.Second, Logger: logger,
+		LagInterval: time.Second, Events: NewEvents(logger, metricnoop.NewMeterProvider()),
+		MeterProvider: metricnoop.NewMeterProvider(), TracerProvider: tracenoop.NewTracerProvider(),
 	}
 	if change != nil {
 		change(&c)

@@ -41,7 +41,9 @@ func (n *Node) placement(shard int) (p strategy.Placement) {
 }
 
 // Ask sends a message to a child of a shard and waits for its answer.
-func (n *Node) Ask(ctx context.Context, shard int, child string, message any, retry Retry) (any, error) {
+func (n *Node) Ask(ctx context.Context, shard int, child string, message any, retry Retry) (answer any, err error) {
+	ctx, o := n.observe.begin(ctx, methodAsk, shard, child)
+	defer func() { o.end(ctx, err) }()
 	return route(ctx, n, shard, child, retry, func() (any, error) {
 		b, err := n.inbox(shard, child)
 		if err != nil {
@@ -56,7 +58,9 @@ func (n *Node) Ask(ctx context.Context, shard int, child string, message any, re
 }
 
 // Call runs a handler where the shard is open and waits for its answer.
-func (n *Node) Call(ctx context.Context, shard int, handler string, message proto.Message, retry Retry) (proto.Message, error) {
+func (n *Node) Call(ctx context.Context, shard int, handler string, message proto.Message, retry Retry) (answer proto.Message, err error) {
+	ctx, o := n.observe.begin(ctx, methodCall, shard, handler)
+	defer func() { o.end(ctx, err) }()
 	return route(ctx, n, shard, handler, retry, func() (proto.Message, error) {
 		s, err := n.serving(shard, handler)
 		if err != nil {

@@ -24,5 +24,5 @@ func (s *status) get() Status { return Status(s.v.Load()) }
 // stopping marks a running shard. A fenced one stays fenced.
 func (s *status) stopping() { s.v.CompareAndSwap(uint32(Running), uint32(Stopping)) }
 
-// fenced marks the shard, also over stopping.
-func (s *status) fenced() { s.v.Store(uint32(Fenced)) }
+// fenced marks the shard, also over stopping. False: it was marked before.
+func (s *status) fenced() bool { return Status(s.v.Swap(uint32(Fenced))) != Fenced }

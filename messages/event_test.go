@@ -40,8 +40,8 @@ func TestEVT_EveryEventHasItsNameLevelAndMetadata(t *testing.T) {
 		{messages.ShardStarted{ShardOrigin: shard}, "shard.start", slog.LevelDebug, "shard 3 started", of3},
 		{
 			messages.ShardFenced{ShardOrigin: shard},
-			"shard.fenced", slog.LevelWarn,
-			"shard 3 was fenced: another writer has opened its database", of3,
+			"shard.fenced", slog.LevelError,
+			"shard 3 was fenced: its next owner, or a second instance on this store, has opened its database", of3,
 		},
 		{
 			messages.ShardStopped{ShardOrigin: shard, Reason: "stopped", Status: "stopping"},

@@ -95,8 +95,8 @@ func (DurabilityLag) Name() string { return "durability.lag" }
 // Level is debug.
 func (ShardStarted) Level() slog.Level { return slog.LevelDebug }
 
-// Level is warn.
-func (ShardFenced) Level() slog.Level { return slog.LevelWarn }
+// Level is error: a second instance may run by mistake.
+func (ShardFenced) Level() slog.Level { return slog.LevelError }
 
 // Level is error for a crash, else debug.
 func (e ShardStopped) Level() slog.Level {
@@ -144,7 +144,7 @@ func (e ShardStarted) String() string { return fmt.Sprintf("shard %d started", e
 
 // String is the event as one line.
 func (e ShardFenced) String() string {
-	return fmt.Sprintf("shard %d was fenced: another writer has opened its database", e.Shard)
+	return fmt.Sprintf("shard %d was fenced: its next owner, or a second instance on this store, has opened its database", e.Shard)
 }
 
 // String is the event as one line.

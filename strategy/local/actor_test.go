@@ -75,27 +75,6 @@ func TestLOC1_ItIsReadyOnceEachShardWasAttempted(t *testing.T) {
 	stop(t, node)
 }
 
-func TestLOC4_AFenceIsLoggedWithWhatItCanMean(t *testing.T) {
-	var log buffer
-	node, l := newNode(2, slog.New(slog.NewTextHandler(&log, nil))), mustNew(t, fast)
-	node.Script(1, strategy.ErrFenced)
-	if err := node.Start(within(t), l); err != nil {
-		t.Fatal(err)
-	}
-	<-node.Down(0, strategy.Fenced)
-	eventually(t, "both shards are open again", func() bool { return node.Open(0) && node.Open(1) })
-	stop(t, node)
-	for _, shard := range []string{"shard=0", "shard=1"} {
-		told := false
-		for line := range strings.Lines(log.String()) {
-			told = told || strings.Contains(line, "level=ERROR") && strings.Contains(line, "second instance") && strings.Contains(line, shard)
-		}
-		if !told {
-			t.Errorf("no hint for %s in\n%s", shard, log.String())
-		}
-	}
-}
-
 func TestLOC6_AShardStoppedWhileItsRetryWaitsStaysStopped(t *testing.T) {
 	node, l := newNode(2, nil), mustNew(t, Options{BackoffBase: 20 * time.Millisecond, BackoffMax: 20 * time.Millisecond})
 	if err := node.Start(within(t), l); err != nil {

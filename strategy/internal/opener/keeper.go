@@ -47,7 +47,6 @@ func (k *keeper) Receive(ctx actor.Context) {
 		k.log(m)
 		k.plan.attempted(m.Shard, outcome(m.Err), now)
 	case down:
-		k.warn(m)
 		k.plan.down(m.shard, m.reason == strategy.Stopped, now)
 	case due:
 	case *actor.Stopping:
@@ -108,26 +107,9 @@ func outcome(err error) result {
 	}
 }
 
-// secondInstance is what a fence can mean to a node that is the shard's only owner.
-const secondInstance = "is a second instance running on this store?"
-
-// log tells of an open that has to be tried again.
+// log tells of an open that was refused. Of one that failed the node has told.
 func (k *keeper) log(m *strategy.Started) {
-	logger, shard := k.runtime.Logger(), slog.Int("shard", m.Shard)
-	switch {
-	case outcome(m.Err) != failed:
-	case errors.Is(m.Err, strategy.ErrClosing):
-		logger.Info("shard is still closing, opening it later", shard)
-	case errors.Is(m.Err, strategy.ErrFenced):
-		logger.Error("shard was fenced while it opened: "+secondInstance+" Opening it later", shard)
-	default:
-		logger.Error("shard did not open, trying again later", shard, slog.Any("error", m.Err))
-	}
-}
-
-// warn tells of a fence.
-func (k *keeper) warn(m down) {
-	if m.reason == strategy.Fenced {
-		k.runtime.Logger().Error("shard was fenced: "+secondInstance+" Reopening it later", slog.Int("shard", m.shard))
+	if errors.Is(m.Err, strategy.ErrClosing) {
+		k.runtime.Logger().Info("shard is still closing, opening it later", slog.Int("shard", m.Shard))
 	}
 }
