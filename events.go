@@ -11,24 +11,39 @@ import (
 // type switch.
 type Event = messages.Event
 
-// Origin is the part that all events share, ShardOrigin the one of all events of a shard.
-type (
-	Origin      = messages.Origin
-	ShardOrigin = messages.ShardOrigin
-)
+// Origin is where an event comes from and when it happened: part of every event.
+type Origin = messages.Origin
 
-// The events.
-type (
-	Probed          = messages.Probed          // a try of the store ended
-	ShardStarted    = messages.ShardStarted    // a shard's database is open
-	ShardStopped    = messages.ShardStopped    // nothing of a shard runs here any more
-	ShardFenced     = messages.ShardFenced     // another writer has opened a shard
-	ShardFailed     = messages.ShardFailed     // a shard did not open
-	ShardAbandoned  = messages.ShardAbandoned  // an open or close took too long
-	DurabilityLag   = messages.DurabilityLag   // how many writes are not durable yet
-	SupervisorEvent = messages.SupervisorEvent // of one of the node's supervisors
-	EventsMissed    = messages.EventsMissed    // this reader was too slow
-)
+// ShardOrigin is where an event of a shard comes from: part of each of them.
+type ShardOrigin = messages.ShardOrigin
+
+// Probed says how a try of the first steps in the store ended.
+type Probed = messages.Probed
+
+// ShardStarted says that a shard's database is open; its children start next.
+type ShardStarted = messages.ShardStarted
+
+// ShardFenced says that another writer has opened the shard's database.
+type ShardFenced = messages.ShardFenced
+
+// ShardStopped says that nothing of a shard's opening runs here any more.
+type ShardStopped = messages.ShardStopped
+
+// ShardFailed says that a shard's database did not open.
+type ShardFailed = messages.ShardFailed
+
+// ShardAbandoned says that an open or a close took too long and goes on by itself.
+type ShardAbandoned = messages.ShardAbandoned
+
+// DurabilityLag says, once in every LagInterval, how many of a shard's writes are not
+// durable yet.
+type DurabilityLag = messages.DurabilityLag
+
+// SupervisorEvent is an event of one of the node's supervisors.
+type SupervisorEvent = messages.SupervisorEvent
+
+// EventsMissed tells a reader of events that it was too slow.
+type EventsMissed = messages.EventsMissed
 
 // Events gives what happens on this node from now on, for a loop:
 //
