@@ -189,7 +189,7 @@ func took(t *testing.T, what string, began time.Time, most time.Duration) {
 	}
 }
 
-func TestSPEC3_AStopWithTheStoreAwayEndsInTimeAndNamesTheShards(t *testing.T) {
+func TestSUP5_AStopWithTheStoreAwayEndsInTimeAndNamesTheShards(t *testing.T) {
 	proxy, s := newOutage(t)
 	for _, by := range []string{"its context", "CloseTimeout"} {
 		t.Run(by, func(t *testing.T) {

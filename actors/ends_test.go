@@ -227,7 +227,7 @@ func TestP9_1_AnExplicitFlushDoesNotWaitAndCoversWhatWasWritten(t *testing.T) {
 	all.Wait()
 }
 
-func TestP9_3_TheAnswerComesAlthoughTheChildOrTheShardHasStopped(t *testing.T) {
+func TestP9_2_P9_3_TheAnswerComesAlthoughTheChildOrTheShardHasStopped(t *testing.T) {
 	for _, end := range []string{"child", "shard", "fence"} {
 		t.Run(end, func(t *testing.T) {
 			r := newRig(t, 1, store.Memory(), func(c *Config) {
