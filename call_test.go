@@ -16,6 +16,7 @@ import (
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/store/slatedb"
 )
 
 // runs counts how often something ran, and answers as told.
@@ -211,17 +212,37 @@ func TestCALL4_WhatIsTriedAgainFindsTheShardThatCame(t *testing.T) {
 	}
 }
 
+// TestCALL6 has both ways end as unknown, of a kind that is tried again when nothing began.
+func TestCALL6_WhatHasBegunIsNeverTriedAgain(t *testing.T) {
+	r := &runs{answer: func(context.Context, *slap.Shard) (proto.Message, error) {
+		return nil, fmt.Errorf("my write: %w", slatedb.ErrFenced)
+	}}
+	cluster := startCluster(t, slap.Config{
+		Store: store.Memory(), Shards: 1, ShardChildren: r.children, Handlers: handlers(r.handle), RetryDelay: time.Millisecond,
+	})
+	defer stopCluster(t, cluster)
+	for way, run := range ways(cluster, 0) {
+		r.Store(0)
+		if err := run(within(t, time.Minute)); !errors.Is(err, slap.ErrOutcomeUnknown) || !errors.Is(err, slap.ErrFenced) || r.Load() != 1 {
+			t.Errorf("%s: %v, it ran %d times", way, err, r.Load())
+		}
+	}
+}
+
 func TestCALL8_OneDeadlineBoundsTheWholeWay(t *testing.T) {
 	cluster, _ := runByHand(t, slap.Config{Store: store.Memory(), Shards: 1, CallTimeout: 50 * time.Millisecond, RetryDelay: time.Minute})
 	for way, run := range ways(cluster, 0) {
-		for name, ctx := range map[string]context.Context{"its own": within(t, 50*time.Millisecond), "CallTimeout": context.Background()} {
-			began := time.Now()
+		for _, name := range []string{"its own", "CallTimeout"} {
+			began, ctx := time.Now(), context.Background()
+			if name == "its own" {
+				ctx = within(t, 50*time.Millisecond)
+			}
 			err := run(ctx)
 			took(t, way, began, 50*time.Millisecond)
 			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, slap.ErrTimeout) || !errors.Is(err, slap.ErrNotExecuted) {
 				t.Errorf("%s: %s: %v", way, name, err)
 			}
-			if name == "its own" && !errors.Is(err, slap.ErrUnassigned) { // the last thing that was found
+			if !errors.Is(err, slap.ErrUnassigned) { // the last thing that was found
 				t.Errorf("%s: %s: %v does not say why", way, name, err)
 			}
 		}
