@@ -37,15 +37,7 @@ func (c *Cluster) Ask(ctx context.Context, shard int, child string, request prot
 	}
 	ctx, cancel := c.timed(ctx)
 	defer cancel()
-	answer, err := node.Ask(ctx, shard, child, request, retry)
-	if err != nil {
-		return nil, err
-	}
-	message, ok := answer.(proto.Message)
-	if !ok {
-		return nil, wrongAnswer(shard, child, answer)
-	}
-	return message, nil
+	return node.Ask(ctx, shard, child, request, retry)
 }
 
 // Call runs the handler with this name, of [Config.Handlers], where the shard is open, and
@@ -84,6 +76,17 @@ func (c *Cluster) PID(ctx context.Context, shard int, child string, opts ...Call
 	ctx, cancel := c.timed(ctx)
 	defer cancel()
 	return node.PID(ctx, shard, child, retry)
+}
+
+// Router is the process that actors send [messages.Ask] and [messages.Call] to, since they
+// must not wait: a [messages.Answered] comes back. It is nil before the start; what is
+// sent to it after the end is a dead letter.
+func (c *Cluster) Router() *actor.PID {
+	node := c.node.Load()
+	if node == nil {
+		return nil
+	}
+	return node.Router()
 }
 
 // Ask is [Cluster.Ask] for an answer of a known type. Another type is an error

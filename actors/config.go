@@ -33,6 +33,8 @@ type Config struct {
 	ChildOptions  any
 	Handlers      map[string]Handler
 	MaxPending    int // requests that may wait in front of one child
+	CallTimeout   time.Duration
+	Retry         Retry
 
 	OpenTimeout, CloseTimeout, DrainTimeout time.Duration
 

@@ -21,6 +21,7 @@ const (
 	shardsName   = "shards"
 	childrenName = "children" // of a shard
 	hostName     = "host"
+	routerName   = "router"
 )
 
 // Node runs a cluster's actors on this node.
@@ -98,6 +99,7 @@ func (n *Node) spec() (s supervision.Spec, err error) {
 		Strategy: supervision.OneForAll,
 		Events:   n.event,
 		Children: []supervision.ChildSpec{
+			{Name: routerName, New: func() actor.Actor { return &router{node: n} }},
 			{Name: shardsName, Supervisor: &supervision.Spec{Events: n.shardEvent}},
 			{Name: hostName, New: func() actor.Actor { return &host{node: n} }},
 			n.config.Strategy.Child((*runtime)(n)),
@@ -169,6 +171,9 @@ func (n *Node) State(shard int) Assignment {
 	}
 	return a
 }
+
+// Router is where actors send [messages.Ask] and [messages.Call].
+func (n *Node) Router() *actor.PID { return supervision.PID(n.system.NewLocalPID(n.name), routerName) }
 
 // LocalShards are the shards that are open here with their children, in order.
 func (n *Node) LocalShards() []int {

@@ -2,7 +2,10 @@ package actors
 
 import (
 	"errors"
+	"fmt"
 	"sync/atomic"
+
+	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
@@ -21,13 +24,13 @@ type request struct {
 	id      uint32 // names it in the sender's PID
 	shard   int
 	target  string
-	message any
+	message proto.Message
 
 	state  atomic.Uint32
 	home   *Shard        // whose gate it is inside of; only who settles a request that has begun may read it
 	queue  *atomic.Int32 // requests in its mailbox
 	done   chan struct{} // closed when settled; the fields below are valid then
-	answer any
+	answer proto.Message
 	err    error
 
 	inbox      *inbox  // of a request to a child; nil if it never was admitted
@@ -36,7 +39,7 @@ type request struct {
 	prev, next *request
 }
 
-func newRequest(shard int, target string, message any) *request {
+func newRequest(shard int, target string, message proto.Message) *request {
 	return &request{shard: shard, target: target, message: message, done: make(chan struct{})}
 }
 
@@ -97,21 +100,30 @@ func (r *request) respond(message any, proven bool) {
 	if !r.state.CompareAndSwap(begun, settled) {
 		return
 	}
-	err, failed := message.(error)
-	kind := r.home.gate.lets(proven)
-	var no *messages.AppError
-	switch {
-	case kind != nil:
-		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kind, err))
-	case !failed:
-		r.finish(message, nil)
-	case errors.As(err, &no):
-		r.finish(nil, no)
+	if kind := r.home.gate.lets(proven); kind != nil {
+		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kind, nil))
+		return
+	}
+	switch m := message.(type) {
+	case proto.Message:
+		r.finish(m, nil)
+	case error:
+		r.fail(m)
 	default:
-		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
-		if errors.Is(err, slatedb.ErrClosed) {
-			r.home.inspect(nil) // it may be another shard's
-		}
+		cause := fmt.Errorf("the answer is a %T, which is no protobuf message", message)
+		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, messages.ErrWrongAnswer, cause))
+	}
+}
+
+// fail settles a request with the error that a child or handler answered with.
+func (r *request) fail(err error) {
+	if no, ok := errors.AsType[*messages.AppError](err); ok {
+		r.finish(nil, no)
+		return
+	}
+	r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
+	if errors.Is(err, slatedb.ErrClosed) {
+		r.home.inspect(nil) // it may be another shard's
 	}
 }
 
@@ -124,12 +136,12 @@ func (r *request) handOver() {
 }
 
 // finish settles a request that had begun.
-func (r *request) finish(answer any, err error) {
+func (r *request) finish(answer proto.Message, err error) {
 	r.settle(answer, err)
 	r.home.gate.leave()
 }
 
-func (r *request) settle(answer any, err error) {
+func (r *request) settle(answer proto.Message, err error) {
 	r.answer, r.err = answer, err
 	close(r.done)
 	if r.ledger != nil {

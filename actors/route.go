@@ -41,10 +41,10 @@ func (n *Node) placement(shard int) (p strategy.Placement) {
 }
 
 // Ask sends a message to a child of a shard and waits for its answer.
-func (n *Node) Ask(ctx context.Context, shard int, child string, message any, retry Retry) (answer any, err error) {
+func (n *Node) Ask(ctx context.Context, shard int, child string, message proto.Message, retry Retry) (answer proto.Message, err error) {
 	ctx, o := n.observe.begin(ctx, methodAsk, shard, child)
 	defer func() { o.end(ctx, err) }()
-	return route(ctx, n, shard, child, retry, func() (any, error) {
+	return route(ctx, n, shard, child, retry, func() (proto.Message, error) {
 		b, err := n.inbox(shard, child)
 		if err != nil {
 			return nil, err
@@ -72,9 +72,7 @@ func (n *Node) Call(ctx context.Context, shard int, handler string, message prot
 		}
 		r := newRequest(shard, handler, message)
 		s.call(ctx, r, h, message)
-		answer, err := r.wait(ctx)
-		m, _ := answer.(proto.Message) // as the handler's type says
-		return m, err
+		return r.wait(ctx)
 	})
 }
 
@@ -170,7 +168,7 @@ func (n *Node) serving(shard int, target string) (*Shard, error) {
 var errAlone = errors.New("this node does not connect to others")
 
 // wait waits for the end of the request, at most until ctx ends.
-func (r *request) wait(ctx context.Context) (any, error) {
+func (r *request) wait(ctx context.Context) (proto.Message, error) {
 	select {
 	case <-r.done:
 	case <-ctx.Done():

@@ -1,0 +1,54 @@
+package actors
+
+import (
+	"context"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/slap-go/slap/messages"
+)
+
+// router is where this node's actors send their requests to shards, since they must not
+// wait. Each runs in a goroutine of its own, so that none waits behind another.
+type router struct {
+	node   *Node
+	ctx    context.Context
+	cancel context.CancelCauseFunc
+}
+
+// Receive begins requests and, at the end, gives them up.
+func (r *router) Receive(ctx actor.Context) {
+	switch m := ctx.Message().(type) {
+	case *actor.Started:
+		r.ctx, r.cancel = context.WithCancelCause(context.Background())
+	case *messages.Ask:
+		r.begin(ctx, m.Tag, m.Timeout, func(ctx context.Context) (proto.Message, error) {
+			return r.node.Ask(ctx, m.Shard, m.Child, m.Message, r.node.config.Retry)
+		})
+	case *messages.Call:
+		r.begin(ctx, m.Tag, m.Timeout, func(ctx context.Context) (proto.Message, error) {
+			return r.node.Call(ctx, m.Shard, m.Handler, m.Message, r.node.config.Retry)
+		})
+	case *actor.Stopping:
+		r.cancel(messages.ErrNotRunning)
+	}
+}
+
+func (r *router) begin(c actor.Context, tag any, timeout time.Duration, do func(context.Context) (proto.Message, error)) {
+	root, to := c.ActorSystem().Root, c.Sender()
+	if timeout <= 0 {
+		timeout = r.node.config.CallTimeout
+	}
+	r.node.calls.add()
+	go func() {
+		defer r.node.calls.done()
+		ctx, cancel := context.WithTimeout(r.ctx, timeout)
+		defer cancel()
+		answer, err := do(ctx)
+		if to != nil {
+			root.Send(to, &messages.Answered{Tag: tag, Message: answer, Err: err})
+		}
+	}()
+}
