@@ -154,8 +154,8 @@ func (c *Cluster) admit(shard int, target string, opts []CallOption) (*actors.No
 
 // checked is [Cluster.admit] of a request that has a message.
 func (c *Cluster) checked(shard int, target string, request proto.Message, opts []CallOption) (*actors.Node, actors.Retry, error) {
-	if request == nil || !request.ProtoReflect().IsValid() {
-		return nil, actors.Retry{}, invalid(shard, target, "the message is nil")
+	if err := actors.CheckMessage(shard, target, request); err != nil {
+		return nil, actors.Retry{}, err
 	}
 	return c.admit(shard, target, opts)
 }

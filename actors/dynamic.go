@@ -65,7 +65,7 @@ func (s *Shard) supervisor() supervision.Ref {
 
 // adopt checks the spec of a child and puts an inbox in front of it.
 func (s *Shard) adopt(spec supervision.ChildSpec) (supervision.ChildSpec, error) {
-	if err := (supervision.Spec{Children: []supervision.ChildSpec{spec}}).Validate(); err != nil {
+	if err := (supervision.Spec{Name: childrenName, Children: []supervision.ChildSpec{spec}}).Validate(); err != nil {
 		return spec, fmt.Errorf("shard %d: %w", s.number, err)
 	}
 	s.mu.Lock()

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -25,10 +26,16 @@ func (r *router) Receive(ctx actor.Context) {
 		r.ctx, r.cancel = context.WithCancelCause(context.Background())
 	case *messages.Ask:
 		r.begin(ctx, m.Tag, m.Timeout, func(ctx context.Context) (proto.Message, error) {
+			if err := CheckMessage(m.Shard, m.Child, m.Message); err != nil {
+				return nil, err
+			}
 			return r.node.Ask(ctx, m.Shard, m.Child, m.Message, r.node.config.Retry)
 		})
 	case *messages.Call:
 		r.begin(ctx, m.Tag, m.Timeout, func(ctx context.Context) (proto.Message, error) {
+			if err := CheckMessage(m.Shard, m.Handler, m.Message); err != nil {
+				return nil, err
+			}
 			return r.node.Call(ctx, m.Shard, m.Handler, m.Message, r.node.config.Retry)
 		})
 	case *actor.Stopping:
@@ -52,3 +59,13 @@ func (r *router) begin(c actor.Context, tag any, timeout time.Duration, do func(
 		}
 	}()
 }
+
+// CheckMessage refuses a request without a message.
+func CheckMessage(shard int, target string, message proto.Message) error {
+	if message != nil && message.ProtoReflect().IsValid() {
+		return nil
+	}
+	return messages.NotExecuted(shard, target, messages.ErrInvalid, errNoMessage)
+}
+
+var errNoMessage = errors.New("the message is nil")
