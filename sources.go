@@ -4,16 +4,15 @@ import "fmt"
 
 // Sources are where a configuration comes from. A later one overrides the fields
 // that it sets; Settings, and ChildOptions that are maps, are merged by key at any
-// depth. The zero value of each says nothing.
+// depth.
 //
-// File, Env and Flags are read by keys: a key is the field's name in snake case
-// (call_timeout), its value what the field holds: durations such as 5s, the URL of
-// the store as [store.Parse] reads it, blocking, background or off for the probe,
-// local for the strategy, whose own options are below strategy_options. Only the keys that
-// are there override. They are checked as they are given: a key that nobody knows
-// is an error, and so is a 0 (but for retries, of which 0 means none) and an empty
-// text, where a zero in a Config stands for the default. What is a function or an
-// object has no key.
+// File, Env and Flags are read by keys: a key is the field's name in snake case, such
+// as call_timeout, and its value is what the field holds, such as 5s. A store is a
+// URL, as [store.Parse] reads it; the probe blocking, background or off; the strategy
+// local or static, with its own options below strategy_options. Only the keys that
+// are there override, and they are checked as they are given: an unknown key is an
+// error, and so are an empty text and a 0 where in a Config they stand for the
+// default; of retries 0 means none. Functions and objects have no keys.
 type Sources struct {
 	// Defaults are the application's.
 	Defaults Config

@@ -9,13 +9,15 @@ import (
 	"github.com/slap-go/slap/internal/source"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
+	"github.com/slap-go/slap/strategy/static"
 )
 
 const strategyOptions = "strategy_options"
 
 // strategies are those that a key can name.
 var strategies = map[string]named{
-	"local": of(local.New),
+	"local":  of(local.New),
+	"static": of(static.New),
 }
 
 // named is a strategy that is made from its options by key.

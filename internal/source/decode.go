@@ -6,7 +6,9 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode"
@@ -94,13 +96,31 @@ func (s *Source) decodeError(path []string, err error) error {
 	if !ok {
 		return s.Errorf(path, "cannot be read: %w", err)
 	}
-	if wrong.Name() != "" {
-		path = append(slices.Clone(path), strings.Split(strings.ReplaceAll(wrong.Name(), "[", ".["), ".")...)
-	}
+	path = append(slices.Clone(path), keysOf(wrong.Name())...)
 	if mismatch, ok := errors.AsType[*mismatch](err); ok {
 		return s.Errorf(path, "must be %s%s", mismatch.want, instead(mismatch.got))
 	}
 	return s.At(fmt.Errorf("%s: %w", s.spell(path), wrong.Unwrap()), path...)
+}
+
+// part is one of a name such as Nodes[a][0].Address, by which the decoder says where it was.
+var part = regexp.MustCompile(`\[([^\]]*)\]|[^.\[\]]+`)
+
+// keysOf are the keys of the name of a field.
+func keysOf(name string) []string {
+	var keys []string
+	for _, m := range part.FindAllStringSubmatch(name, -1) {
+		_, err := strconv.Atoi(m[1])
+		switch {
+		case !strings.HasPrefix(m[0], "["):
+			keys = append(keys, Snake(m[0]))
+		case err == nil: // an index
+			keys = append(keys, m[0])
+		default: // of a map
+			keys = append(keys, m[1])
+		}
+	}
+	return keys
 }
 
 // mismatch is a value of the wrong type.
@@ -118,18 +138,14 @@ func strict(from, to reflect.Value) (any, error) {
 	if from.IsValid() {
 		value = from.Interface()
 	}
-	if to.Kind() == reflect.Pointer || to.Kind() == reflect.Interface {
+	switch to.Kind() {
+	case reflect.Pointer: // what it points to comes next
+		return value, nil
+	case reflect.Interface:
 		return typed(value), nil
 	}
-	if reader, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok {
-		text, ok := textOf(value)
-		if !ok {
-			return nil, &mismatch{"text", hidden(value)}
-		}
-		if err := reader.UnmarshalText([]byte(text)); err != nil {
-			return nil, err
-		}
-		return to.Interface(), nil
+	if reader, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok && !isList(value, to) {
+		return unmarshal(value, to, reader)
 	}
 	if to.Type() == reflect.TypeFor[time.Duration]() {
 		text, _ := textOf(value)
@@ -142,6 +158,27 @@ func strict(from, to reflect.Value) (any, error) {
 	return strictKind(value, to)
 }
 
+// isList says whether a value is a list, where the type is one that text stands for, too.
+func isList(value any, to reflect.Value) bool {
+	_, ok := typed(value).([]any)
+	return ok && to.Kind() == reflect.Slice
+}
+
+// unmarshal lets the type read the text, or the digits, that the value is.
+func unmarshal(value any, to reflect.Value, reader encoding.TextUnmarshaler) (any, error) {
+	text, ok := textOf(value)
+	if n, isNumber := whole(value); isNumber {
+		text, ok = strconv.FormatInt(n, 10), true
+	}
+	if !ok {
+		return nil, &mismatch{"text", hidden(value)}
+	}
+	if err := reader.UnmarshalText([]byte(text)); err != nil {
+		return nil, err
+	}
+	return to.Interface(), nil
+}
+
 // strictKind is strict for the types that are no more than their kind.
 func strictKind(value any, to reflect.Value) (any, error) {
 	fits, want := true, ""
@@ -151,14 +188,18 @@ func strictKind(value any, to reflect.Value) (any, error) {
 		}
 		return value, nil
 	}
-	value = typed(value)
+	if text, ok := value.(Text); ok { // texts deeper down wait for their own types
+		value = text.read()
+	}
 	switch {
 	case to.CanInt():
 		n, ok := whole(value)
 		fits, want = ok && !to.OverflowInt(n), "a whole number"
 	case to.CanUint():
 		n, ok := whole(value)
-		fits, want = ok && n >= 0 && !to.OverflowUint(uint64(n)), "a whole number of at least 0"
+		big, isBig := value.(uint64)
+		fits = ok && n >= 0 && !to.OverflowUint(uint64(n)) || isBig && !to.OverflowUint(big)
+		want = "a whole number of at least 0"
 	case to.CanFloat():
 		_, isWhole := whole(value)
 		f, isFloat := value.(float64)
