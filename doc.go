@@ -5,27 +5,40 @@
 //
 // A shard is a number 0 … N−1; [Cluster.ShardFor] maps keys to shards, for ever
 // in the same way. Every shard has a database and the children that
-// [Config.ShardChildren] names. A child is a Proto.Actor actor; it writes to its
-// shard's database and answers with [Shard.RespondWhenDurable], so that nobody
-// is told of a write that could still be lost.
+// [Config.ShardChildren] names. A child is a Proto.Actor actor, given the [Shard];
+// it writes to its shard's database and answers with [Shard.RespondWhenDurable], so
+// that nobody is told of a write that could still be lost. It answers what it read
+// with [Shard.RespondWhenConfirmed], so that nobody is told what another node has
+// changed since.
+//
+// Start with [Config], [New] and [Cluster.Start]. The ways to a shard are
+// [Cluster.Ask] (a message to a child), [Cluster.Call] (a function of
+// [Config.Handlers]), [Cluster.Tell] and [Cluster.PID] (plain messages) and
+// [Cluster.Router] (for actors, which must not wait).
 //
 // # The tree
 //
-//	cluster
+//	cluster (one for all)      host, strategy and shards start over together
+//	├─ router                  requests of this node's actors
 //	├─ shards
-//	│   └─ shard n        one opening of one database; any exit ends it
-//	│        ├─ notifier  flushes, and tells who waits what is durable
-//	│        ├─ database  opens and closes; notices when it is fenced
-//	│        └─ children  yours
-//	├─ host               opens and closes shards
-//	└─ strategy           decides which
+//	│   └─ shard n             one opening of one database; any exit ends it
+//	│        ├─ notifier       flushes, and tells who waits what is durable
+//	│        ├─ database       opens and closes; notices when it is fenced
+//	│        └─ children       yours, fixed and those that come and go
+//	├─ host                    opens and closes shards, tells the strategy what went down
+//	└─ strategy                decides which shards are open here
 //
 // # The way of one request
 //
-//	Ask ──► gate ──► the child's mailbox ──► the child ──► write ──► RespondWhenDurable
-//	                                                                   │
-//	Ask ◄────────────── answer ◄────────── durable ◄── flush ◄─────────┘
+//	Ask ──► lookup ──► gate ──► mailbox ──► child ──► write ──► RespondWhenDurable
+//	          │          │         │          │                        │
+//	       unassigned  stopping  overloaded  panic, no answer          │
+//	          ▼          ▼         ▼          ▼                        ▼
+//	       not executed: tried again,       outcome unknown      flush ──► durable
+//	       or never                                                    │
+//	Ask ◄──────────────── gate ◄──────────── answer ◄──────────────────┘
 //
 // Every request ends in exactly one of three ways: an answer of the application
-// (a message or an [AppError]), [ErrNotExecuted], or [ErrOutcomeUnknown].
+// (a message or an [AppError]), [ErrNotExecuted], or [ErrOutcomeUnknown]. The first
+// two are always true.
 package slap
