@@ -1,15 +1,22 @@
 package slap_test
 
 import (
+	"context"
+	"errors"
+	"log/slog"
 	"math"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/trace"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
 )
 
@@ -33,60 +40,139 @@ func TestCFG_EveryBadFieldIsOneSentenceFromNewThatNamesIt(t *testing.T) {
 		set  func(*slap.Config)
 		says []string
 	}{
-		{"no store", func(c *slap.Config) { c.Store = store.Store{} }, []string{"Store", "required"}},
-		{"a directory without a path", func(c *slap.Config) { c.Store = store.Dir("") }, []string{"Store", "path"}},
-		{"a bucket without a name", func(c *slap.Config) { c.Store = store.S3(store.S3Options{}) }, []string{"Store", "ucket"}},
-		{"no shards", func(c *slap.Config) { c.Shards = 0 }, []string{"Shards", "0"}},
-		{"negative shards", func(c *slap.Config) { c.Shards = -3 }, []string{"Shards", "-3"}},
-		{"shards without number", func(c *slap.Config) { c.Shards = math.MaxInt }, []string{"Shards", "1000000"}},
+		{"CFG-1: no store", func(c *slap.Config) { c.Store = store.Store{} }, []string{"Store", "required"}},
+		{"CFG-1, CFG-2: no shards", func(c *slap.Config) { c.Shards = 0 }, []string{"Shards", "0"}},
+		{"CFG-2: negative shards", func(c *slap.Config) { c.Shards = -3 }, []string{"Shards", "-3"}},
+		{"CFG-2: shards without number", func(c *slap.Config) { c.Shards = math.MaxInt }, []string{"Shards", "1000000"}},
+		{"CFG-8: a directory without a path", func(c *slap.Config) { c.Store = store.Dir("") }, []string{"Store", "path"}},
+		{"CFG-8: a bucket without a name", func(c *slap.Config) { c.Store = store.S3(store.S3Options{}) }, []string{"Store", "ucket"}},
+
 		{"a cluster with a slash", func(c *slap.Config) { c.Cluster = "a/b" }, []string{"Cluster", "a/b"}},
 		{"a cluster that is no text", func(c *slap.Config) { c.Cluster = "a\xff" }, []string{"Cluster", `\xff`}},
-		{"a name with an @", func(c *slap.Config) { c.Name = "a@b" }, []string{"Name", "a@b"}},
+		{"LL-18: a name with an @", func(c *slap.Config) { c.Name = "a@b" }, []string{"Name", "a@b"}},
 		{"a long name", func(c *slap.Config) { c.Name = strings.Repeat("a", 64) }, []string{"Name", "63"}},
-		{"an absolute path", func(c *slap.Config) { c.Path = "/a" }, []string{"Path", "/a"}},
+		{"a name that is a URL", func(c *slap.Config) { c.Name = "s3://KEY:SECRET@b" }, []string{"Name", "URL"}},
+		{"CFG-7: an absolute path", func(c *slap.Config) { c.Path = "/a" }, []string{"Path", "/a"}},
 		{"a path with a slash at its end", func(c *slap.Config) { c.Path = "a/" }, []string{"Path", "a/"}},
 		{"a path that leads up", func(c *slap.Config) { c.Path = "a/../b" }, []string{"Path", ".."}},
 		{"a path with a control character", func(c *slap.Config) { c.Path = "a\x00" }, []string{"Path", "control"}},
 		{"a long path", func(c *slap.Config) { c.Path = strings.Repeat("a/", 300) + "a" }, []string{"Path", "longer"}},
-		{"two caches", func(c *slap.Config) { c.Cache = slap.Cache{Bytes: 1, Disabled: true} }, []string{"Cache", "Disabled", "Bytes"}},
+		{"a path that is a URL", func(c *slap.Config) { c.Path = "s3://KEY:SECRET@b" }, []string{"Path", "URL"}},
+
+		{"CFG-5: two caches", func(c *slap.Config) { c.Cache = slap.Cache{Bytes: 1, Disabled: true} }, []string{"Cache", "Disabled", "Bytes"}},
+		{"CFG-5: an endless cache", func(c *slap.Config) { c.Cache.Bytes = math.MaxUint64 }, []string{"Cache", "Bytes", "at most"}},
 		{"negative MaxPending", func(c *slap.Config) { c.MaxPending = -1 }, []string{"MaxPending", "-1"}},
-		{"an unknown probe", func(c *slap.Config) { c.Probe = 7 }, []string{"Probe", "7"}},
-		{"negative CallTimeout", func(c *slap.Config) { c.CallTimeout = -1 }, []string{"CallTimeout"}},
-		{"negative OpenTimeout", func(c *slap.Config) { c.OpenTimeout = -1 }, []string{"OpenTimeout"}},
-		{"endless CloseTimeout", func(c *slap.Config) { c.CloseTimeout = math.MaxInt64 }, []string{"CloseTimeout"}},
+		{"endless MaxPending", func(c *slap.Config) { c.MaxPending = math.MaxInt }, []string{"MaxPending", "1073741824"}},
+		{"negative Retries", func(c *slap.Config) { c.Retries = -1 }, []string{"Retries", "-1"}},
+		{"endless Retries", func(c *slap.Config) { c.Retries = math.MaxInt }, []string{"Retries", "100"}},
+		{"CFG-7: an unknown probe", func(c *slap.Config) { c.Probe = 7 }, []string{"Probe", "7"}},
+
+		{"negative CallTimeout", func(c *slap.Config) { c.CallTimeout = -1 }, []string{"CallTimeout", "-1ns"}},
+		{"endless CallTimeout", func(c *slap.Config) { c.CallTimeout = math.MaxInt64 }, []string{"CallTimeout", "8760h"}},
+		{"negative RetryDelay", func(c *slap.Config) { c.RetryDelay = -1 }, []string{"RetryDelay", "-1ns"}},
+		{"endless RetryDelay", func(c *slap.Config) { c.RetryDelay = math.MaxInt64 }, []string{"RetryDelay", "8760h"}},
+		{"negative OpenTimeout", func(c *slap.Config) { c.OpenTimeout = -1 }, []string{"OpenTimeout", "-1ns"}},
+		{"endless OpenTimeout", func(c *slap.Config) { c.OpenTimeout = slap.MaxTimeout + 1 }, []string{"OpenTimeout", "8760h"}},
+		{"CFG-4: negative CloseTimeout", func(c *slap.Config) { c.CloseTimeout = -time.Second }, []string{"CloseTimeout", "-1s"}},
+		{"CFG-4: endless CloseTimeout", func(c *slap.Config) { c.CloseTimeout = math.MaxInt64 }, []string{"CloseTimeout", "8760h"}},
 		{"negative DrainTimeout", func(c *slap.Config) { c.DrainTimeout = -time.Second }, []string{"DrainTimeout", "-1s"}},
-		{"a shard too many", shardsOf(0, 4), []string{"Strategy", "Shards", "4"}},
-		{"a shard twice", shardsOf(1, 1), []string{"Strategy", "Shards", "twice"}},
-		{"a nil strategy", func(c *slap.Config) { c.Strategy = (*local.Local)(nil) }, []string{"Strategy", "nil"}},
+		{"endless DrainTimeout", func(c *slap.Config) { c.DrainTimeout = math.MaxInt64 }, []string{"DrainTimeout", "8760h"}},
+		{"CFG-4: negative LagInterval", func(c *slap.Config) { c.LagInterval = -1 }, []string{"LagInterval", "-1ns"}},
+		{"CFG-4: endless LagInterval", func(c *slap.Config) { c.LagInterval = math.MaxInt64 }, []string{"LagInterval", "8760h"}},
+
+		{"a handler without a name", handler("", nothing), []string{"Handlers", "empty name"}},
+		{"a handler with a name that is no text", handler("a\xff", nothing), []string{"Handlers", `\xff`}},
+		{"a nil handler", handler("count", nil), []string{"Handlers", `"count" is nil`}},
+		{"an empty system", func(c *slap.Config) { c.System = &actor.ActorSystem{} }, []string{"System", "NewActorSystem"}},
+		{"a system that was shut down", stoppedSystem, []string{"System", "shut down"}},
+		{"an empty logger", func(c *slap.Config) { c.Logger = &slog.Logger{} }, []string{"Logger", "slog.New"}},
 		{"a nil meter provider", func(c *slap.Config) { c.MeterProvider = (*metric.MeterProvider)(nil) }, []string{"MeterProvider", "nil"}},
-		{"an unknown setting", settings("l0_max_sst", 1), []string{"Settings", "l0_max_sst"}},
-		{"a setting that hangs", settings("l0_max_ssts", 0), []string{"Settings", "l0_max_ssts"}},
-		{"a setting that is no JSON", settings("l0_max_ssts", make(chan int)), []string{"Settings", "l0_max_ssts"}},
+		{"a nil tracer provider", func(c *slap.Config) { c.TracerProvider = (*tracers)(nil) }, []string{"TracerProvider", "nil"}},
+
+		{"CFG-9: a merge operator of a nil pointer", func(c *slap.Config) { c.MergeOperator = (*merger)(nil).merge }, []string{"MergeOperator panicked", "nil pointer"}},
+		{"CFG-9: a merge operator that is not there yet", func(c *slap.Config) {
+			c.MergeOperator = func(_, _, _ []byte) ([]byte, error) { panic("not\nyet") }
+		}, []string{"MergeOperator panicked: not yet"}},
+		{"CFG-12: child options that are wrong", validate(func(any) error { return errors.New("limit must be above 0") }), []string{"ChildOptions: limit must be above 0"}},
+		{"CFG-12: a validation that panics", validate(func(o any) error { return o.(error) }), []string{"ValidateChildOptions panicked", "interface conversion"}},
+
+		{"CFG-10: a shard too many", shardsOf(0, 4), []string{"Strategy", "Shards", "4"}},
+		{"CFG-10: a shard twice", shardsOf(1, 1), []string{"Strategy", "Shards", "twice"}},
+		{"CFG-11: a nil strategy", func(c *slap.Config) { c.Strategy = (*local.Local)(nil) }, []string{"Strategy", "nil"}},
+		{"CFG-10: a strategy that panics as it is asked", func(c *slap.Config) { c.Strategy = panicky{} }, []string{"Strategy: panicked: as told twice"}},
+
+		{"CFG-6: an unknown setting", settings("l0_max_sst", 1), []string{"Settings", "l0_max_sst", `"l0_max_ssts"`}},
+		{"CFG-6: an unknown setting deep down", settings("compactor_options", map[string]any{"worker": map[string]any{"max_fetch": 1}}), []string{"Settings", "compactor_options.worker.max_fetch"}},
+		{"CFG-6: a setting that hangs", settings("l0_max_ssts", 0), []string{"Settings", "l0_max_ssts"}},
+		{"CFG-6: settings that hang together", settings("max_unflushed_bytes", 1<<20), []string{"Settings", "max_unflushed_bytes", "l0_sst_size_bytes"}},
+		{"CFG-6: a setting of the wrong type", settings("l0_max_ssts", "many"), []string{"Settings", "l0_max_ssts", "whole number"}},
+		{"CFG-6: an object that is none", settings("compactor_options", 5), []string{"Settings", "compactor_options", "object"}},
+		{"CFG-6: a setting that is no JSON", settings("l0_max_ssts", make(chan int)), []string{"Settings", "l0_max_ssts", "chan int"}},
+		{"CFG-6: a setting inside itself", insideItself, []string{"Settings", "compactor_options.compactor_options", "deeper"}},
 		{"limited retries", settings("object_store_max_retries", 3), []string{"Settings", "object_store_max_retries"}},
 		{"limited retries below", settings("compactor_options", map[string]any{"object_store_max_retries": 3}), []string{"compactor_options.object_store_max_retries"}},
+		{"limited retries in a map of another type", settings("compactor_options", map[string]int{"object_store_max_retries": 3}), []string{"compactor_options.object_store_max_retries"}},
 		{"no log", settings("wal_enabled", false), []string{"Settings", "wal_enabled"}},
 		{"flush_interval 0", settings("flush_interval", "0s"), []string{"Settings", "flush_interval"}},
 		{"flush_interval below 0", settings("flush_interval", -time.Second), []string{"Settings", "flush_interval"}},
+		{"flush_interval without end", settings("flush_interval", time.Duration(math.MaxInt64)), []string{"Settings", "flush_interval", "8760h"}},
+		{"CFG-6: flush_interval without a meaning", settings("flush_interval", "bogus"), []string{"Settings", "flush_interval", "bogus"}},
 		{"flush_interval without unit", settings("flush_interval", "100"), []string{"Settings", "flush_interval"}},
 		{"flush_interval as a number", settings("flush_interval", 100), []string{"Settings", "flush_interval"}},
 	} {
-		config := slap.Config{Store: store.Memory(), Shards: 4}
-		c.set(&config)
-		_, err := slap.New(config)
-		if err == nil {
-			t.Errorf("%s: taken", c.name)
-			continue
-		}
-		for _, word := range append(c.says, "slap: ") {
-			if !strings.Contains(err.Error(), word) {
-				t.Errorf("%s: %q does not say %q", c.name, err, word)
+		t.Run(c.name, func(t *testing.T) {
+			config := slap.Config{Store: store.Memory(), Shards: 4}
+			c.set(&config)
+			_, err := slap.New(config)
+			if err == nil {
+				t.Fatal("taken")
 			}
-		}
-		if strings.ContainsAny(err.Error(), "\n") {
-			t.Errorf("%s: more than one line: %q", c.name, err)
-		}
+			for _, word := range append(c.says, "slap: ") {
+				if !strings.Contains(err.Error(), word) {
+					t.Errorf("%q does not say %q", err, word)
+				}
+			}
+			if strings.Contains(err.Error(), "\n") || strings.Contains(err.Error(), "SECRET") {
+				t.Errorf("%q", err)
+			}
+		})
 	}
 }
+
+func handler(name string, h slap.Handler) func(*slap.Config) {
+	return func(c *slap.Config) { c.Handlers = map[string]slap.Handler{name: h} }
+}
+
+func nothing(context.Context, *slap.Shard, proto.Message) (proto.Message, error) { return nil, nil }
+
+func validate(f func(any) error) func(*slap.Config) {
+	return func(c *slap.Config) { c.ChildOptions, c.ValidateChildOptions = 5, f }
+}
+
+func stoppedSystem(c *slap.Config) {
+	c.System = actor.NewActorSystem()
+	c.System.Shutdown()
+}
+
+// insideItself is a cycle.
+func insideItself(c *slap.Config) {
+	c.Settings = map[string]any{}
+	c.Settings["compactor_options"] = c.Settings
+}
+
+type merger struct{ calls int }
+
+func (m *merger) merge(_, _, operand []byte) ([]byte, error) {
+	m.calls++
+	return operand, nil
+}
+
+type tracers struct{ trace.TracerProvider }
+
+// panicky is a strategy that panics when its options are checked.
+type panicky struct{ strategy.Strategy }
+
+func (panicky) Validate(strategy.Cluster) error { panic("as\ntold\ntwice") }
 
 func TestCFG_GoodFieldsAreTaken(t *testing.T) {
 	s, err := local.New(local.Options{Shards: []int{3, 0}})

@@ -178,13 +178,13 @@ func (s *storeURL) UnmarshalText(text []byte) error {
 }
 
 // checkSettings checks the settings of all sources together; a wrong one is blamed
-// on the source that says it.
+// on the source that it comes from.
 func (m *merger) checkSettings() error {
 	err := checkSettings("Settings", m.config.Settings)
 	if err == nil {
 		return nil
 	}
-	if broken := checkSettings("", nil); broken != nil {
+	if broken := checkSettings("", nil); broken != nil { // no engine to check with
 		return broken
 	}
 	for _, s := range slices.Backward(m.sources) {
@@ -192,7 +192,11 @@ func (m *merger) checkSettings() error {
 			continue
 		}
 		for _, leaf := range s.Leaves("settings") {
-			if wrong := checkSettings("settings", nest(leaf[1:], s.Value(leaf...))); wrong != nil {
+			value := s.Value(leaf...)
+			if len(leaf) == 1 || !reflect.DeepEqual(value, valueAt(m.config.Settings, leaf[1:])) {
+				continue // overridden
+			}
+			if wrong := checkSettings("settings", nest(leaf[1:], value)); wrong != nil {
 				return s.At(wrong, leaf...)
 			}
 		}
@@ -200,14 +204,19 @@ func (m *merger) checkSettings() error {
 	return err
 }
 
-// nest is the value inside objects, one for each key.
-func nest(path []string, value any) map[string]any {
-	for len(path) > 1 {
-		last := len(path) - 1
-		value, path = map[string]any{path[last]: value}, path[:last]
+// valueAt is what is inside objects at the path, nil if nothing is.
+func valueAt(settings map[string]any, path []string) any {
+	if len(path) == 1 {
+		return settings[path[0]]
 	}
-	if len(path) == 0 {
-		return nil
+	inner, _ := settings[path[0]].(map[string]any)
+	return valueAt(inner, path[1:])
+}
+
+// nest is the value inside objects, one for each key of the path.
+func nest(path []string, value any) map[string]any {
+	if len(path) > 1 {
+		value = nest(path[1:], value)
 	}
 	return map[string]any{path[0]: value}
 }

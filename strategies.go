@@ -30,14 +30,16 @@ type named struct {
 func of[O any, S strategy.Strategy](construct func(O) (S, error)) named {
 	return named{reflect.TypeFor[O](), func(s *source.Source) (strategy.Strategy, error) {
 		var options O
+		said := "strategy"
 		if s.Has(strategyOptions) {
+			said = strategyOptions
 			if err := s.Decode(&options, strategyOptions); err != nil {
 				return nil, err
 			}
 		}
 		made, err := construct(options)
 		if err != nil {
-			return nil, s.At(err, strategyOptions)
+			return nil, s.At(err, said)
 		}
 		return made, nil
 	}}
