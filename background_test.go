@@ -82,6 +82,9 @@ func TestSPEC2_ANodeThatStillProbesStops(t *testing.T) {
 		t.Errorf("stop: %v", err)
 	}
 	<-c.Done()
+	if err := c.Err(); err != nil {
+		t.Errorf("after a clean stop: %v", err)
+	}
 	if _, err := c.Lookup(0); !errors.Is(err, slap.ErrNotRunning) {
 		t.Errorf("a look: %v", err)
 	}

@@ -93,21 +93,31 @@ func (c *Cluster) Start(ctx context.Context) error {
 	return c.launch(ctx, err)
 }
 
-// startLater starts the node once the store is fit.
+// startLater starts the node once the store is fit, unless it is stopped before.
 func (c *Cluster) startLater() {
-	var err error
-	for wait := probeRetry; ; wait = min(2*wait, probeRetryMax) {
-		c.config.Logger.Info("the node starts once the store is fit, trying again", "cluster", c.config.Cluster, "in", wait)
-		if err = clock.Sleep(c.ctx, wait); err != nil {
-			break
-		}
-		if err = checkStore(c.ctx, &c.config, c.events); err == nil || errors.Is(err, store.ErrIdentity) {
-			break
-		}
-		c.unfit.Store(&err)
+	err := c.awaitFit()
+	if c.ctx.Err() != nil {
+		c.finish(nil)
+		close(c.begun)
+		return
 	}
 	if err = c.launch(c.ctx, err); err != nil {
 		c.config.Logger.Error("the node did not start", "cluster", c.config.Cluster, "error", err)
+	}
+}
+
+// awaitFit looks at the store until it is fit, is another cluster's, or Stop is called.
+func (c *Cluster) awaitFit() error {
+	for wait := probeRetry; ; wait = min(2*wait, probeRetryMax) {
+		c.config.Logger.Info("the node starts once the store is fit, trying again", "cluster", c.config.Cluster, "in", wait)
+		if err := clock.Sleep(c.ctx, wait); err != nil {
+			return err
+		}
+		err := checkStore(c.ctx, &c.config, c.events)
+		if err == nil || errors.Is(err, store.ErrIdentity) {
+			return err
+		}
+		c.unfit.Store(&err)
 	}
 }
 
