@@ -429,12 +429,17 @@ func TestHOST8_FencedWhileOpeningIsAnAnswerAndNoReport(t *testing.T) {
 		c.ShardChildren, c.WatchInterval = s.children, 5*time.Millisecond
 		c.Database.Settings = map[string]any{"flush_interval": nil, "manifest_poll_interval": "20ms"}
 	})
+	defer close(s.start) // whatever fails
 	told := listen(r)
 	r.start(0)
 	next(t, s.started)
 	shard := r.opening(0)
 	intrude(t, r.config.Objects, "shard-000")
-	r.eventually("the shard knows", func() bool { return shard.Status() == Fenced })
+	r.eventually("the shard goes down", func() bool {
+		all, err := supervision.At(r.system, shard.pid).Children(t.Context())
+		return errors.Is(err, supervision.ErrStopping) ||
+			slices.ContainsFunc(all, func(c supervision.Child) bool { return c.Name == "database" && c.State != "running" && c.State != "leaving" })
+	})
 	s.start <- struct{}{}
 	r.wantReply("started", 0, strategy.ErrFenced)
 	if state, _ := r.stateOf(0); state != StateUnassigned {
