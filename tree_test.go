@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -156,5 +157,29 @@ func TestLOC5_ACrashedShardIsReopenedAndGoesOnWithItsData(t *testing.T) {
 	answer, err := slap.Ask[*wrapperspb.UInt64Value](within(t, time.Minute), cluster, 0, "counter", wrapperspb.String("k"))
 	if answer.GetValue() != 2 || err != nil {
 		t.Errorf("%d, %v, want 2", answer.GetValue(), err)
+	}
+}
+
+func TestP1_2_EveryStartIsANewIncarnation(t *testing.T) {
+	s, seen := store.Memory(), map[string]bool{}
+	for range 3 {
+		cluster := startCluster(t, slap.Config{Store: s, Shards: 2, Name: "A.b_c-1"})
+		var here []string
+		for n := range 2 {
+			at, err := cluster.Lookup(n)
+			if err != nil || !at.Local() || at.Node != "A.b_c-1" {
+				t.Fatalf("%v, %v", at, err)
+			}
+			incarnation, counter, ok := strings.Cut(at.Shard.Opening(), ".")
+			if !ok || incarnation == "" || counter == "" {
+				t.Errorf("opening %q", at.Shard.Opening())
+			}
+			here = append(here, incarnation)
+		}
+		if here[0] != here[1] || seen[here[0]] {
+			t.Errorf("incarnations %q", here)
+		}
+		seen[here[0]] = true
+		stopCluster(t, cluster)
 	}
 }

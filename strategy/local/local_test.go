@@ -24,7 +24,7 @@ func TestLOC8_BadShardsAreNamedBeforeTheStart(t *testing.T) {
 	}
 }
 
-func TestLOC8_BadOptionsAreNamed(t *testing.T) {
+func TestLOC8_STR3_BadOptionsAreNamed(t *testing.T) {
 	for field, o := range map[string]Options{
 		"BackoffBase":    {BackoffBase: -1},
 		"BackoffMax":     {BackoffMax: -1},
