@@ -5,6 +5,8 @@ import (
 	"errors"
 	"log/slog"
 	"math"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -186,5 +188,36 @@ func TestCFG_GoodFieldsAreTaken(t *testing.T) {
 	})
 	if err != nil {
 		t.Error(err)
+	}
+}
+
+// The width of a shard's number depends on the count alone.
+func TestCFG14_WhereAShardsDatabaseLives(t *testing.T) {
+	for _, c := range []struct {
+		shards, open int
+		path, at     string
+	}{
+		{1, 0, "", "shard-000"},
+		{64, 7, "", "shard-007"},
+		{1000, 999, "a/b", "a/b/shard-999"},
+		{1001, 7, "", "shard-0007"},
+		{5000, 7, "streams", "streams/shard-0007"},
+		{slap.MaxShards, 7, "", "shard-000007"},
+	} {
+		dir := t.TempDir()
+		config := slap.Config{Store: store.Dir(dir), Shards: c.shards, Path: c.path, Probe: slap.ProbeOff}
+		shardsOf(c.open)(&config)
+		cluster := newCluster(t, config)
+		if err := cluster.Start(within(t, time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		stopCluster(t, cluster)
+		found, err := filepath.Glob(filepath.Join(dir, filepath.FromSlash(c.path), "shard-*"))
+		if want := filepath.Join(dir, filepath.FromSlash(c.at)); err != nil || len(found) != 1 || found[0] != want {
+			t.Errorf("shard %d of %d lives at %v, %v; want %s", c.open, c.shards, found, err, want)
+		}
+		if manifests, err := os.ReadDir(filepath.Join(dir, filepath.FromSlash(c.at), "manifest")); err != nil || len(manifests) == 0 {
+			t.Errorf("shard %d of %d has the manifests %v, %v", c.open, c.shards, manifests, err)
+		}
 	}
 }
