@@ -438,7 +438,9 @@ func TestHOST8_FencedWhileOpeningIsAnAnswerAndNoReport(t *testing.T) {
 	r.eventually("the shard goes down", func() bool {
 		all, err := supervision.At(r.system, shard.pid).Children(t.Context())
 		return errors.Is(err, supervision.ErrStopping) ||
-			slices.ContainsFunc(all, func(c supervision.Child) bool { return c.Name == "database" && c.State != "running" && c.State != "leaving" })
+			slices.ContainsFunc(all, func(c supervision.Child) bool {
+				return c.Name == "database" && c.State != "running" && c.State != "leaving"
+			})
 	})
 	s.start <- struct{}{}
 	r.wantReply("started", 0, strategy.ErrFenced)

@@ -285,7 +285,7 @@ func TestSHD5_ChildrenRestartOneForOneUpToTheLimit(t *testing.T) {
 	for len(starts) > 0 {
 		order = append(order, <-starts)
 	}
-	if got := strings.Join(order, " "); got != "a b a a a" {
+	if got := strings.Join(order, " "); got != "a b"+strings.Repeat(" a", supervision.DefaultIntensity) {
 		t.Errorf("started in the order %s, want b once", got)
 	}
 }
@@ -495,17 +495,18 @@ func TestDUR1_ToldOnceDurableOrAtOnce(t *testing.T) {
 		shard.NotifyWhenDurable(old, tag, told.pid)
 	}
 	shard.NotifyWhenDurable(0, "nothing", told.pid)
-	r.eventually("told of what is durable", func() bool { return len(told.durable()) == 4 })
 	for _, tag := range []any{"a", 2, struct{ any }{"three"}, "nothing"} {
-		if !slices.Contains(told.durable(), tag) {
-			t.Errorf("told %v, not %v", told.durable(), tag)
-		}
+		r.eventually("told of what is durable", func() bool { return slices.Contains(told.durable(), tag) })
+	}
+	if slices.Contains(told.durable(), "late") && shard.DurableSeq() < late {
+		t.Error("told of what is not durable")
 	}
 	r.flushed(0)
 	r.eventually("told of the last one", func() bool { return len(told.all()) == 5 })
-	m, ok := told.all()[4].(*messages.Durable)
-	if !ok || m.Tag != "late" || m.Seq != late {
-		t.Errorf("told %+v", told.all()[4])
+	for _, m := range told.all() {
+		if d, ok := m.(*messages.Durable); !ok || d.Tag == "late" && d.Seq != late {
+			t.Errorf("told %+v", m)
+		}
 	}
 }
 
