@@ -58,7 +58,7 @@ func (e *StopError) Unwrap() error { return e.Cause }
 // Each error is one sentence that names the field. What the configuration refers to
 // may change afterwards, but for ChildOptions and what is behind an interface.
 func New(c Config) (*Cluster, error) {
-	c, err := c.withDefaults()
+	c, err := withDefaults(c)
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,7 @@ type Config struct {
 
 // withDefaults checks the configuration, fills in what is not set, and shares no
 // settings and no handlers with the caller.
-func (c Config) withDefaults() (Config, error) {
+func withDefaults(c Config) (Config, error) {
 	if err := c.check(); err != nil {
 		return c, err
 	}
@@ -250,12 +250,12 @@ func or[T comparable](v, byDefault T) T {
 }
 
 // check finds the first field that is wrong.
-func (c Config) check() error {
+func (c *Config) check() error {
 	for _, f := range fields {
 		if f.check == nil {
 			continue
 		}
-		if err := f.check(&c, f.name); err != nil {
+		if err := f.check(c, f.name); err != nil {
 			return fmt.Errorf("slap: %w", err)
 		}
 	}

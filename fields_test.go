@@ -39,7 +39,7 @@ func TestEveryFieldIsInTheTable(t *testing.T) {
 
 func effective(t *testing.T, c Config) Config {
 	t.Helper()
-	c, err := c.withDefaults()
+	c, err := withDefaults(c)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -144,7 +144,7 @@ func strict(from, to reflect.Value) (any, error) {
 	case reflect.Interface:
 		return typed(value), nil
 	}
-	if reader, ok := to.Addr().Interface().(encoding.TextUnmarshaler); ok && !isList(value, to) {
+	if reader, ok := reflect.TypeAssert[encoding.TextUnmarshaler](to.Addr()); ok && !isList(value, to) {
 		return unmarshal(value, to, reader)
 	}
 	if to.Type() == reflect.TypeFor[time.Duration]() {
@@ -181,9 +181,8 @@ func unmarshal(value any, to reflect.Value, reader encoding.TextUnmarshaler) (an
 
 // strictKind is strict for the types that are no more than their kind.
 func strictKind(value any, to reflect.Value) (any, error) {
-	fits, want := true, ""
 	if to.Kind() == reflect.String {
-		if _, fits = textOf(value); !fits {
+		if _, ok := textOf(value); !ok {
 			return nil, &mismatch{"text: put it in quotes", value}
 		}
 		return value, nil
@@ -191,35 +190,36 @@ func strictKind(value any, to reflect.Value) (any, error) {
 	if text, ok := value.(Text); ok { // texts deeper down wait for their own types
 		value = text.read()
 	}
-	switch {
-	case to.CanInt():
-		n, ok := whole(value)
-		fits, want = ok && !to.OverflowInt(n), "a whole number"
-	case to.CanUint():
-		n, ok := whole(value)
-		big, isBig := value.(uint64)
-		fits = ok && n >= 0 && !to.OverflowUint(uint64(n)) || isBig && !to.OverflowUint(big)
-		want = "a whole number of at least 0"
-	case to.CanFloat():
-		_, isWhole := whole(value)
-		f, isFloat := value.(float64)
-		fits, want = isWhole || isFloat && !math.IsNaN(f) && !math.IsInf(f, 0), "a number"
-	case to.Kind() == reflect.Bool:
-		_, fits = value.(bool)
-		want = "true or false"
-	case to.Kind() == reflect.Slice:
-		_, fits = value.([]any)
-		want = "a list such as [a, b]"
-	case to.Kind() == reflect.Struct, to.Kind() == reflect.Map:
-		_, fits = value.(map[string]any)
-		want = "an object of further keys"
-	default:
-		fits, want = false, "left to the program, which alone can set it"
-	}
-	if !fits {
+	if want, fits := demand(value, to); !fits {
 		return nil, &mismatch{want, value}
 	}
 	return value, nil
+}
+
+// demand is what a type wants, and whether a value is that.
+func demand(value any, to reflect.Value) (want string, fits bool) {
+	n, isWhole := whole(value)
+	switch {
+	case to.CanInt():
+		return "a whole number", isWhole && !to.OverflowInt(n)
+	case to.CanUint():
+		big, isBig := value.(uint64)
+		fits = isWhole && n >= 0 && !to.OverflowUint(uint64(n)) || isBig && !to.OverflowUint(big)
+		return "a whole number of at least 0", fits
+	case to.CanFloat():
+		f, isFloat := value.(float64)
+		return "a number", isWhole || isFloat && !math.IsNaN(f) && !math.IsInf(f, 0)
+	case to.Kind() == reflect.Bool:
+		_, fits = value.(bool)
+		return "true or false", fits
+	case to.Kind() == reflect.Slice:
+		_, fits = value.([]any)
+		return "a list such as [a, b]", fits
+	case to.Kind() == reflect.Struct, to.Kind() == reflect.Map:
+		_, fits = value.(map[string]any)
+		return "an object of further keys", fits
+	}
+	return "left to the program, which alone can set it", false
 }
 
 // textOf is the text that a value is.

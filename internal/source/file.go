@@ -71,7 +71,7 @@ func (*document) Marshal(map[string]any) ([]byte, error) { return nil, errors.Er
 func (d *document) remember(mapping *yaml.Node, path []string) {
 	for i := 0; i+1 < len(mapping.Content); i += 2 {
 		key, value := mapping.Content[i], mapping.Content[i+1]
-		inner := append(path[:len(path):len(path)], key.Value)
+		inner := below(path, key.Value)
 		d.lines[strings.Join(inner, separator)] = key.Line
 		if value.Kind == yaml.MappingNode {
 			d.remember(value, inner)

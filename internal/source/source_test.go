@@ -143,7 +143,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"peers: [{nam: x}]", `unknown key "o.peers[0].nam": did you mean "o.peers[0].name"?`},
 		{"peers: [{name: 1}]", "o.peers[0].name must be text"},
 		{"peers: [5]", "o.peers[0] must be an object of further keys, not 5"},
-		{"inner: {adress: x}", `unknown key "o.inner.adress": did you mean "o.inner.address"?`},
+		{"inner: {addresx: x}", `unknown key "o.inner.addresx": did you mean "o.inner.address"?`},
 		{"inner: {x: 1}", `unknown key "o.inner.x": the keys there are address, name`},
 		{"coumt: 1", `unknown key "o.coumt": did you mean "o.count"?`},
 		{"Count: 1", `unknown key "o.Count": did you mean "o.count"?`},
