@@ -31,8 +31,12 @@ func checkSettings(name string, given map[string]any) error {
 	_, engine, err := splitSettings(given)
 	if err == nil {
 		err = slatedb.CheckSettings(context.Background(), engine)
-		if err != nil && !errors.Is(err, slatedb.ErrInvalid) {
+		wrong, ok := errors.AsType[*slatedb.Error](err)
+		switch {
+		case err != nil && (!ok || wrong.Kind != slatedb.KindInvalid):
 			return err
+		case ok:
+			err = errors.New(wrong.Message)
 		}
 	}
 	if err != nil {

@@ -261,7 +261,7 @@ func TestCFG3_CFG10_SPEC2_EveryBadKeyIsOneSentenceWithItsPlace(t *testing.T) {
 		{"CFG-11: an unknown strategy", "strategy: raft", `strategy "raft" is unknown: use local, static`},
 		{"CFG-6: settings without a value", "settings:", "settings must be an object of further keys, and has no value"},
 		{"CFG-6: settings that are none", "settings: fast", `settings must be an object of further keys, not "fast"`},
-		{"CFG-6: an unknown setting", "settings: {l0_max_sst: 1}", `unknown setting "l0_max_sst", did you mean "l0_max_ssts"?`},
+		{"CFG-6: an unknown setting", "settings: {l0_max_sst: 1}", `: settings: unknown setting "l0_max_sst", did you mean "l0_max_ssts"?`},
 		{"CFG-6: an unknown setting deep down", "settings: {compactor_options: {worker: {max_fetch: 1}}}", "compactor_options.worker.max_fetch"},
 		{"CFG-6: a setting that hangs", "settings: {l0_max_ssts: 0}", "l0_max_ssts"},
 		{"no flushes", "settings: {flush_interval: 0s}", "flush_interval must be above 0"},

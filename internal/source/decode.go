@@ -182,10 +182,13 @@ func unmarshal(value any, to reflect.Value, reader encoding.TextUnmarshaler) (an
 // strictKind is strict for the types that are no more than their kind.
 func strictKind(value any, to reflect.Value) (any, error) {
 	if to.Kind() == reflect.String {
-		if _, ok := textOf(value); !ok {
+		switch _, ok := textOf(value); {
+		case ok:
+			return value, nil
+		case value == nil, reflect.TypeOf(value).Comparable(): // neither a list nor an object
 			return nil, &mismatch{"text: put it in quotes", value}
 		}
-		return value, nil
+		return nil, &mismatch{"text", value}
 	}
 	if text, ok := value.(Text); ok { // texts deeper down wait for their own types
 		value = text.read()

@@ -131,6 +131,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"share: .nan", "o.share must be a number, not NaN"},
 		{"share: much", "o.share must be a number"},
 		{"word: 7", "o.word must be text: put it in quotes, not 7"},
+		{"word: [a]", "o.word must be text, not a list"},
 		{"word: ~", "o.word has no value"},
 		{"list: 1", "o.list must be a list"},
 		{"list: [a]", `o.list[0] must be a whole number, not "a"`},
