@@ -190,42 +190,6 @@ func eventually(t *testing.T, what string, done func() bool) {
 	}
 }
 
-func TestP10_1_APlannedStopUnderLoadMakesNoUnknownOutcome(t *testing.T) {
-	config := slap.Config{Store: store.Dir(t.TempDir()), Shards: 4, ShardChildren: counters}
-	cluster := startCluster(t, config)
-	var acknowledged [20]atomic.Uint64
-	var total atomic.Int64
-	var wg sync.WaitGroup
-	for i := range 64 {
-		wg.Go(func() {
-			key := keyOf(i % 20)
-			for {
-				_, err := increment(t.Context(), cluster, key)
-				if err == nil {
-					acknowledged[i%20].Add(1)
-					total.Add(1)
-					continue
-				}
-				if !errors.Is(err, slap.ErrNotExecuted) {
-					t.Errorf("%s: %v", key, err)
-				}
-				return
-			}
-		})
-	}
-	eventually(t, "load", func() bool { return total.Load() > 500 })
-	stopCluster(t, cluster)
-	wg.Wait()
-	cluster = startCluster(t, config)
-	defer stopCluster(t, cluster)
-	for i := range acknowledged {
-		value, err := increment(t.Context(), cluster, keyOf(i))
-		if want := acknowledged[i].Load() + 1; err != nil || value != want {
-			t.Errorf("%s is %d, %v, want %d", keyOf(i), value, err, want)
-		}
-	}
-}
-
 func keyOf(i int) string { return string(rune('a' + i)) }
 
 // fence opens a shard's database from outside, as a second writer would.
