@@ -81,20 +81,26 @@ func (d *database) opened(ctx actor.Context) {
 	switch {
 	case errors.Is(err, slatedb.ErrFenced):
 		d.fenced()
-		supervision.Fail(ctx, ErrFenced)
+		d.fail(ctx, ErrFenced)
 	case err != nil:
-		supervision.Fail(ctx, fmt.Errorf("open %s: %w", d.shard.config.path(d.shard.number), err))
+		d.fail(ctx, fmt.Errorf("open %s: %w", d.shard.config.path(d.shard.number), err))
 	default:
 		d.shard.opened(db)
 		d.shard.publish(messages.ShardStarted{ShardOrigin: d.shard.origin()})
 		d.sampleLater(ctx)
 		if err := d.shard.fill(); err != nil {
-			supervision.Fail(ctx, err)
+			d.fail(ctx, err)
 			return
 		}
 		supervision.Ready(ctx)
 		d.watch(ctx)
 	}
+}
+
+// fail ends an open that failed, and keeps why for an opener who is answered after a stop.
+func (d *database) fail(ctx actor.Context, err error) {
+	d.shard.failure.Store(&err)
+	supervision.Fail(ctx, err)
 }
 
 // watch looks at the database's state from time to time: nothing tells when an

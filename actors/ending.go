@@ -28,6 +28,8 @@ func (s *Shard) ended(reason error) {
 		stopped := messages.ShardStopped{ShardOrigin: s.origin(), Reason: down.String(), Status: s.Status().String()}
 		if down == strategy.Crashed {
 			stopped.Err = cause
+		} else {
+			stopped.Err = s.closeFailure()
 		}
 		s.publish(stopped)
 	case down == strategy.Crashed:
@@ -41,6 +43,18 @@ func (s *Shard) downReason(reason error) strategy.DownReason {
 		return strategy.Fenced
 	}
 	return strategy.Crashed
+}
+
+// closeFailure is why the close failed; nil if it did not, was cut short by a fence, or
+// goes on.
+func (s *Shard) closeFailure() error {
+	_, reason := s.lastWord()
+	for _, known := range []error{messages.ErrStopping, ErrFenced, errCloseAbandoned} {
+		if errors.Is(reason, known) {
+			return nil
+		}
+	}
+	return reason
 }
 
 // lag is how many writes are not durable yet.

@@ -220,13 +220,21 @@ func (h *host) stopped(ctx actor.Context, m *supervision.StopChildResult) {
 	s := h.slots[n]
 	h.free(n, nil)
 	if s.starter != nil {
-		answer(ctx, s.starter, &strategy.Started{Shard: n, Err: strategy.ErrStopped})
+		answer(ctx, s.starter, &strategy.Started{Shard: n, Err: s.shard.stoppedOpen()})
 	}
 	err := s.shard.closeError()
 	for _, to := range s.stoppers {
 		answer(ctx, to, &strategy.Closed{Shard: n, Err: err})
 	}
 	h.node.config.Strategy.HandleShardDown(n, strategy.Stopped)
+}
+
+// stoppedOpen is how an open ended that a stop waited for.
+func (s *Shard) stoppedOpen() error {
+	if failure := s.failure.Load(); failure != nil {
+		return startError(*failure)
+	}
+	return strategy.ErrStopped
 }
 
 // exited reports a shard that ended by itself. One that is stopping is reported

@@ -398,6 +398,39 @@ func (r *rig) opening(shard int) *Shard {
 	return nil
 }
 
+func TestHOST6_AnOpenThatFailsWhileAStopWaits(t *testing.T) {
+	entered, release := make(chan struct{}), make(chan struct{})
+	r := newRig(t, 1, store.Memory(), func(c *Config) {
+		c.ShardChildren = func(*Shard) []supervision.ChildSpec {
+			close(entered)
+			<-release
+			return []supervision.ChildSpec{{}} // invalid
+		}
+	})
+	told := listen(r)
+	r.start(0)
+	next(t, entered)
+	r.stop(0)
+	r.awaitState(0, StateClosing)
+	close(release)
+	for range 2 {
+		switch m := r.reply().(type) {
+		case *strategy.Started:
+			if m.Err == nil || errors.Is(m.Err, strategy.ErrStopped) || !strings.Contains(m.Err.Error(), "ShardChildren") {
+				t.Errorf("the opener: %v, want the open's own error", m.Err)
+			}
+		case *strategy.Closed:
+			if m.Err != nil {
+				t.Errorf("the stopper: %v", m.Err)
+			}
+		}
+	}
+	told.want(t, "0 stopped")
+	if state, _ := r.stateOf(0); state != StateUnassigned {
+		t.Errorf("the shard is %v", state)
+	}
+}
+
 func TestHOST7_SeveralStopsWaitForOneClose(t *testing.T) {
 	s := newStage()
 	s.stop = make(chan struct{})

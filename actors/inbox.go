@@ -51,7 +51,7 @@ func (b *inbox) admit(r *request) (*actor.PID, error) {
 	defer b.mu.Unlock()
 	switch {
 	case b.pid == nil:
-		return nil, messages.ErrStopping
+		return nil, b.shard.gate.refusal()
 	case int(b.waiting.Load()) >= b.limit, int(b.queue.Load()) >= b.limit+givenUp:
 		return nil, messages.ErrOverloaded
 	}

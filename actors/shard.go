@@ -36,7 +36,8 @@ type Shard struct {
 	notifier atomic.Pointer[actor.PID]
 	database atomic.Pointer[actor.PID]
 	final    atomic.Pointer[lastWord]
-	inFlight atomic.Bool // an open or a close that was given up goes on
+	failure  atomic.Pointer[error] // of the open
+	inFlight atomic.Bool           // an open or a close that was given up goes on
 
 	children supervision.Spec // filled once the database is open
 	pid      *actor.PID       // of the shard's supervisor

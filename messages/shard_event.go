@@ -32,7 +32,7 @@ type ShardStopped struct {
 
 	Reason string // "stopped" for one that was asked for, "crashed" or "fenced"
 	Status string // what the children saw last: "running", "stopping" or "fenced"
-	Err    error  // what a crashed shard ended with; nil for the other reasons
+	Err    error  // what a crashed shard ended with, or why the close of another failed; else nil
 }
 
 // ShardFailed says that a shard's database did not open.
