@@ -3,99 +3,18 @@ package slatedb
 import (
 	"context"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
-	"net/http/httputil"
-	"net/url"
 	"os"
 	"os/exec"
-	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/aws/aws-sdk-go-v2/aws"
-	v4 "github.com/aws/aws-sdk-go-v2/aws/signer/v4"
 	"github.com/stretchr/testify/require"
 
 	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/store"
 )
-
-// A gatekeeper lets requests through to an S3 server that are signed with
-// credentials of one of its issuers, which must not have expired.
-type gatekeeper struct {
-	*httptest.Server
-
-	mu       sync.Mutex
-	expires  map[string]time.Time // by access key and session token
-	seen     map[string]bool      // those used
-	rejected atomic.Int64
-}
-
-func newGatekeeper(t *testing.T, server *s3test.Server) *gatekeeper {
-	t.Helper()
-	to, err := url.Parse(server.Endpoint)
-	require.NoError(t, err)
-	g := &gatekeeper{expires: map[string]time.Time{}, seen: map[string]bool{}}
-	proxy := &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
-		r.SetURL(to)
-		for _, h := range []string{"Authorization", "X-Amz-Security-Token", "X-Amz-Date"} {
-			r.Out.Header.Del(h)
-		}
-		keys := aws.Credentials{AccessKeyID: s3test.AccessKey, SecretAccessKey: s3test.SecretKey}
-		err := v4.NewSigner().SignHTTP(r.Out.Context(), keys, r.Out, r.Out.Header.Get("X-Amz-Content-Sha256"),
-			"s3", s3test.Region, time.Now())
-		if err != nil {
-			t.Error(err)
-		}
-	}}
-	g.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !g.admits(r) {
-			g.rejected.Add(1)
-			http.Error(w, "<Error><Code>ExpiredToken</Code></Error>", http.StatusBadRequest)
-			return
-		}
-		proxy.ServeHTTP(w, r)
-	}))
-	t.Cleanup(g.Close)
-	return g
-}
-
-func (g *gatekeeper) admits(r *http.Request) bool {
-	_, rest, _ := strings.Cut(r.Header.Get("Authorization"), "Credential=")
-	key, _, _ := strings.Cut(rest, "/")
-	id := key + " " + r.Header.Get("X-Amz-Security-Token")
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if time.Now().After(g.expires[id]) {
-		return false
-	}
-	g.seen[id] = true
-	return true
-}
-
-// knows makes a provider's credentials known as they are issued.
-func (g *gatekeeper) knows(p aws.CredentialsProvider) aws.CredentialsProviderFunc {
-	return func(ctx context.Context) (aws.Credentials, error) {
-		c, err := p.Retrieve(ctx)
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.expires[c.AccessKeyID+" "+c.SessionToken] = c.Expires
-		return c, err
-	}
-}
-
-func (g *gatekeeper) used() int {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return len(g.seen)
-}
-
-func (g *gatekeeper) store(p aws.CredentialsProvider) store.Store {
-	return store.S3(store.S3Options{Bucket: "bucket", Prefix: "prefix", Region: s3test.Region, Endpoint: g.URL, Credentials: p})
-}
 
 // TestCredentialsThatExpire writes while the credentials expire again and again,
 // to two stores with different ones: nobody notices.
@@ -108,8 +27,8 @@ func TestCredentialsThatExpire(t *testing.T) {
 	}
 	var writers sync.WaitGroup
 	for i := range 2 {
-		g := newGatekeeper(t, server)
-		s := openStore(t, g.store(g.knows(&issuer{life: lives})))
+		g := s3test.NewGatekeeper(t, server)
+		s := openStore(t, g.Store("bucket", "prefix", lives))
 		db := openDB(t, s, fmt.Sprint("db", i), manual())
 		writers.Go(func() {
 			for end := time.Now().Add(time.Duration(rounds) * lives); time.Now().Before(end); {
@@ -122,10 +41,10 @@ func TestCredentialsThatExpire(t *testing.T) {
 					return
 				}
 			}
-			if g.used() < rounds {
-				t.Errorf("%d credentials were used, not at least %d", g.used(), rounds)
+			if g.Used() < rounds {
+				t.Errorf("%d credentials were used, not at least %d", g.Used(), rounds)
 			}
-			t.Logf("%d credentials were used, %d requests came with expired ones", g.used(), g.rejected.Load())
+			t.Logf("%d credentials were used, %d requests came with expired ones", g.Used(), g.Rejected())
 		})
 	}
 	writers.Wait()
