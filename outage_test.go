@@ -8,10 +8,12 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/internal/s3test"
@@ -28,129 +30,154 @@ func newOutage(t *testing.T) (*s3test.Proxy, store.Store) {
 	return proxy, proxy.Store("bucket", "some/prefix")
 }
 
-// load is a number of callers that increment counters and keep the books.
-type load struct {
-	name                  string // of the counters
-	acknowledged, unknown [20]atomic.Uint64
-	late                  atomic.Int64 // calls that outlived their deadline
-	stop                  chan struct{}
-	callers               sync.WaitGroup
+// lateness is what a loaded machine may add to a time.
+const lateness = 5 * time.Second
+
+// outage is a way in which an S3 server is away.
+type outage struct {
+	name  string
+	begin func(*s3test.Proxy) (end func())
 }
 
-// callTime is the deadline of a call under load, and lateness what a loaded machine may add.
-const (
-	callTime = 500 * time.Millisecond
-	lateness = 5 * time.Second
-)
-
-func startLoad(t *testing.T, cluster *slap.Cluster, name string, callers int) *load {
-	l := &load{name: name, stop: make(chan struct{})}
-	for n := range callers {
-		l.callers.Go(func() {
-			for i := n; ; i++ {
-				select {
-				case <-l.stop:
-					return
-				default:
-					l.call(t, cluster, i%20)
-				}
-			}
-		})
-	}
-	return l
-}
-
-func (l *load) call(t *testing.T, cluster *slap.Cluster, key int) {
-	ctx, cancel := context.WithTimeout(context.Background(), callTime)
-	defer cancel()
-	began := time.Now()
-	_, err := increment(ctx, cluster, l.name+keyOf(key))
-	if time.Since(began) > callTime+lateness {
-		l.late.Add(1)
-	}
-	unknown, not := errors.Is(err, slap.ErrOutcomeUnknown), errors.Is(err, slap.ErrNotExecuted)
-	switch {
-	case err == nil:
-		l.acknowledged[key].Add(1)
-	case unknown == not:
-		t.Errorf("%v: unknown %v, not executed %v", err, unknown, not)
-	case unknown:
-		l.unknown[key].Add(1)
-	default:
-		time.Sleep(time.Millisecond)
-	}
-}
-
-func (l *load) total() (n uint64) {
-	for i := range l.acknowledged {
-		n += l.acknowledged[i].Load()
-	}
-	return n
-}
-
-// end stops the callers and compares the books with the counters.
-func (l *load) end(t *testing.T, cluster *slap.Cluster) {
-	t.Helper()
-	close(l.stop)
-	l.callers.Wait()
-	if n := l.late.Load(); n > 0 {
-		t.Errorf("%d calls outlived their deadline", n)
-	}
-	for i := range l.acknowledged {
-		value, err := increment(within(t, time.Minute), cluster, l.name+keyOf(i))
-		low := l.acknowledged[i].Load() + 1
-		if high := low + l.unknown[i].Load(); err != nil || value < low || value > high {
-			t.Errorf("%s is %d, %v, want %d to %d", keyOf(i), value, err, low, high)
+func outages() []outage {
+	meets := func(f s3test.Fault) func(*s3test.Proxy) func() {
+		return func(p *s3test.Proxy) func() {
+			p.Inject(s3test.Rule{Fault: f})
+			return p.Clear
 		}
 	}
-}
-
-// counted is counters, and how many openings there were.
-func counted(openings *atomic.Int64) func(*slap.Shard) []slap.ChildSpec {
-	return func(s *slap.Shard) []slap.ChildSpec {
-		openings.Add(1)
-		return counters(s)
-	}
-}
-
-func TestSPEC5_AStoreThatFailsForAWhileEndsNoShardAndLosesNothing(t *testing.T) {
-	proxy, s := newOutage(t)
-	var openings atomic.Int64
-	cluster := startCluster(t, slap.Config{
-		Store: s, Shards: 4, ShardChildren: counted(&openings), Settings: map[string]any{"flush_interval": "5ms"},
-	})
-	defer stopCluster(t, cluster)
-	away := 1000 * time.Millisecond
-	if stress {
-		away = 20 * time.Second
-	}
-	for _, outage := range []struct {
-		name       string
-		begin, end func()
-	}{
-		{"refuses", proxy.Refuse, func() {
-			if err := proxy.Accept(); err != nil {
-				t.Error(err)
+	return []outage{
+		{"refuses", func(p *s3test.Proxy) func() {
+			p.Refuse()
+			return func() {
+				if err := p.Accept(); err != nil {
+					panic(err)
+				}
 			}
 		}},
-		{"hangs", func() { proxy.Inject(s3test.Rule{Fault: s3test.HoldRequest}) }, proxy.Clear},
-		{"is unavailable", func() { proxy.Inject(s3test.Rule{Fault: s3test.Status(http.StatusServiceUnavailable, "SlowDown")}) }, proxy.Clear},
-		{"loses replies", func() { proxy.Inject(s3test.Rule{Fault: s3test.LoseReply}) }, proxy.Clear},
-	} {
-		t.Run(outage.name, func(t *testing.T) {
-			l := startLoad(t, cluster, outage.name, 32)
-			eventually(t, "load", func() bool { return l.total() > 200 })
-			outage.begin()
-			time.Sleep(away)
-			outage.end()
-			before := l.total()
-			eventuallyIn(t, 2*time.Minute, "acknowledged again", func() bool { return l.total() > before+200 })
-			l.end(t, cluster)
-		})
+		{"hangs", meets(s3test.HoldRequest)},
+		{"hangs, and its connections are lost", func(p *s3test.Proxy) func() {
+			p.Inject(s3test.Rule{Fault: s3test.HoldRequest})
+			return func() {
+				p.Blackhole()
+				p.Clear()
+			}
+		}},
+		{"is unavailable", meets(s3test.Status(http.StatusServiceUnavailable, "SlowDown"))},
+		{"loses replies", meets(s3test.LoseReply)},
 	}
-	if n := openings.Load(); n != 4 || !cluster.Ready() {
-		t.Errorf("%d openings of 4 shards, ready: %v", n, cluster.Ready())
+}
+
+// What an outage may cost. A request to the store that the outage swallowed ends with
+// requestTimeout; then everything has two seconds.
+const (
+	requestTimeout = 2 * time.Second
+	recovery       = requestTimeout + 2*time.Second
+	callTime       = 500 * time.Millisecond // of the callers
+)
+
+// startBeside starts a node whose openings are counted. Its handler "note" writes without
+// waiting for anything.
+func startBeside(t *testing.T, p *s3test.Proxy, openings *atomic.Int64) *slap.Cluster {
+	t.Helper()
+	note := func(ctx context.Context, s *slap.Shard, key *wrapperspb.StringValue) (*wrapperspb.UInt64Value, error) {
+		seq, err := s.DB().Put(ctx, []byte(key.GetValue()), nil, nil)
+		return wrapperspb.UInt64(seq), err
 	}
+	return startCluster(t, slap.Config{
+		Store: store.S3(store.S3Options{
+			Bucket: "bucket", Prefix: t.Name(), Region: s3test.Region, Endpoint: p.Endpoint, RequestTimeout: requestTimeout,
+			Credentials: credentials.NewStaticCredentialsProvider(s3test.AccessKey, s3test.SecretKey, ""),
+		}),
+		Shards: 5, Settings: map[string]any{"flush_interval": "5ms"},
+		Handlers: map[string]slap.Handler{"add": slap.Handle(add), "note": slap.Handle(note)},
+		ShardChildren: func(s *slap.Shard) []slap.ChildSpec {
+			openings.Add(1)
+			return counters(s)
+		},
+	})
+}
+
+// TestSPEC5 has shards under load, and one where a single write is made that nobody
+// asks about.
+func TestSPEC5_AStoreThatIsAwayForAWhileEndsNoShardAndLosesNothing(t *testing.T) {
+	away, late, slack := 3*time.Second, 2*time.Second, lateness
+	if stress {
+		away, late, slack = 20*time.Second, time.Second, 0
+	}
+	server := s3test.Start(t, "bucket")
+	t.Run("it", func(t *testing.T) { // ends before the server
+		for _, o := range outages() {
+			t.Run(o.name, func(t *testing.T) {
+				t.Parallel()
+				survive(t, s3test.NewProxy(t, server), o, away, late, slack)
+			})
+		}
+	})
+}
+
+func survive(t *testing.T, proxy *s3test.Proxy, o outage, away, late, slack time.Duration) {
+	var openings atomic.Int64
+	cluster := startBeside(t, proxy, &openings)
+	defer stopCluster(t, cluster)
+	b := openBooks(t, "k", 3, 0, 1, 2, 3)
+	b.callTime = callTime
+	b.begin(t, cluster, 16)
+	eventually(t, "load", func() bool { return b.acknowledged() > 200 })
+	end := o.begin(proxy)
+	time.Sleep(away / 2)
+	noted, err := slap.Call[*wrapperspb.UInt64Value](within(t, callTime), cluster, 4, "note", wrapperspb.String("k"))
+	if err != nil {
+		t.Errorf("a write that waits for nothing: %v", err)
+	}
+	time.Sleep(away / 2)
+	end()
+	back, before := time.Now(), make([]uint64, len(b.accounts))
+	for i, a := range b.accounts {
+		before[i] = a.acknowledged.Load()
+	}
+	eventuallyIn(t, recovery+lateness, "everything serves again", func() bool {
+		for i, a := range b.accounts {
+			if a.acknowledged.Load() == before[i] {
+				return false
+			}
+		}
+		at, err := cluster.Lookup(4)
+		return err == nil && at.Local() && at.Shard.DurableSeq() >= noted.GetValue()
+	})
+	took := time.Since(back)
+	b.end()
+	b.audit(t, cluster)
+	slowest := time.Duration(b.slowest.Load())
+	t.Logf("serves after %v, a call ended at most %v after its deadline", took, slowest)
+	if took > recovery+slack || slowest > late {
+		t.Errorf("serves after %v, want %v; a call ended %v after its deadline", took, recovery, slowest)
+	}
+	if n := openings.Load(); n != 5 || !cluster.Ready() {
+		t.Errorf("%d openings of 5 shards, ready: %v", n, cluster.Ready())
+	}
+}
+
+func TestSPEC5_NobodyNoticesCredentialsThatExpire(t *testing.T) {
+	life, lives := 2*time.Second, 2
+	if stress {
+		life, lives = 10*time.Second, 4
+	}
+	keeper := s3test.NewGatekeeper(t, s3test.Start(t, "bucket"))
+	cluster := startCluster(t, slap.Config{
+		Store: keeper.Store("bucket", "prefix", life), Shards: 2, ShardChildren: counters, Handlers: adding,
+		Settings: map[string]any{"flush_interval": "20ms"},
+	})
+	defer stopCluster(t, cluster)
+	b := openBooks(t, "k", 3, 0, 1)
+	b.begin(t, cluster, 8)
+	time.Sleep(time.Duration(lives) * life)
+	b.end()
+	b.audit(t, cluster)
+	if acknowledged, unknown, refused := b.sum(); acknowledged == 0 || unknown+refused > 0 || keeper.Used() < lives {
+		t.Errorf("acknowledged %d, unknown %d, not executed %d with %d credentials", acknowledged, unknown, refused, keeper.Used())
+	}
+	t.Logf("%d credentials, %d requests with old ones", keeper.Used(), keeper.Rejected())
 }
 
 func eventuallyIn(t *testing.T, d time.Duration, what string, done func() bool) {
