@@ -98,7 +98,9 @@ func Ask[T proto.Message](ctx context.Context, c *Cluster, shard int, child stri
 
 // Call is [Cluster.Call] for an answer of a known type. Another type is an error
 // that is [ErrWrongAnswer]: the request ran.
-func Call[T proto.Message](ctx context.Context, c *Cluster, shard int, handler string, request proto.Message, opts ...CallOption) (T, error) {
+func Call[T proto.Message](
+	ctx context.Context, c *Cluster, shard int, handler string, request proto.Message, opts ...CallOption,
+) (T, error) {
 	answer, err := c.Call(ctx, shard, handler, request, opts...)
 	return typed[T](shard, handler, answer, err)
 }

@@ -57,7 +57,10 @@ type lastWord struct {
 }
 
 func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *replies) *Shard {
-	s := &Shard{number: number, opening: opening, lease: lease, config: c, replies: r, inboxes: map[string]*inbox{}, handlers: newHandlers(), calls: &tally{}}
+	s := &Shard{
+		number: number, opening: opening, lease: lease, config: c, replies: r,
+		inboxes: map[string]*inbox{}, handlers: newHandlers(), calls: &tally{},
+	}
 	s.gate = &gate{status: &s.status, lease: lease}
 	s.waits.d.interval = c.FlushInterval
 	return s

@@ -1,7 +1,6 @@
 package local
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
@@ -141,24 +140,6 @@ func TestAValueServesOneOfManyClusters(t *testing.T) {
 	if served != 1 {
 		t.Errorf("%d clusters are served", served)
 	}
-}
-
-// buffer is a log that may be read.
-type buffer struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (b *buffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.Write(p)
-}
-
-func (b *buffer) String() string {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.text.String()
 }
 
 func TestLOC7_ASlowOpenDelaysNoOtherRetry(t *testing.T) {
