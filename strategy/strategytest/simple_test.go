@@ -224,7 +224,7 @@ func (w *worker) attempted(c actor.Context, m *strategy.Started) {
 		first = false
 	case errors.Is(m.Err, strategy.ErrStopped):
 		w.state[m.Shard] = "parked"
-	case errors.Is(m.Err, strategy.ErrAlreadyStarted) && !w.bugs["fails on what is open"]:
+	case errors.Is(m.Err, strategy.ErrAlreadyStarted):
 		w.state[m.Shard] = "open"
 		if w.bugs["forgets what is open"] {
 			w.state[m.Shard] = "parked"

@@ -40,7 +40,6 @@ var broken = map[string][]string{
 	"dies of a failure":             {"StartFails"},
 	"never tries again":             {"StartFails", "OpenFails"},
 	"waits for a failed shard":      {"StartStopped"},
-	"fails on what is open":         {"StartAlreadyStarted"},
 	"forgets what is open":          {"StartAlreadyStarted"},
 	"all for a failure":             {"OpenFails"},
 	"makes no pause":                {"StartFails", "Crashed"},

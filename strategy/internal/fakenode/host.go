@@ -140,7 +140,7 @@ func (n *Node) answer(m startShard) error {
 	}
 	s := &n.slots[m.shard]
 	if s.state != closed {
-		s.failed = clock.Now()
+		s.failed, s.others = clock.Now(), true
 		return strategy.ErrAlreadyStarted
 	}
 	var err error
@@ -158,9 +158,10 @@ func (n *Node) answer(m startShard) error {
 // opened is the end of an open. One that was there already was opened by somebody else.
 func (s *slot) opened(err error) {
 	s.state, s.failed, s.holder = open, time.Time{}, nil
+	s.others = errors.Is(err, strategy.ErrAlreadyStarted)
 	if err != nil {
 		s.failed = clock.Now()
-		if !errors.Is(err, strategy.ErrAlreadyStarted) {
+		if !s.others {
 			s.state = closed
 		}
 	}
@@ -184,7 +185,9 @@ func (n *Node) close(shard int, reason strategy.DownReason) {
 	defer n.mu.Unlock()
 	n.slots[shard].state = closed
 	if reason != strategy.Stopped {
-		n.slots[shard].failed = clock.Now()
+		if s := &n.slots[shard]; !s.others {
+			s.failed = clock.Now()
+		}
 	}
 }
 

@@ -59,6 +59,7 @@ type slot struct {
 	state  state
 	starts int       // that were asked for, in all lives
 	failed time.Time // when the strategy was last told that the shard is not open; zero if it is
+	others bool      // somebody else opened it: the strategy may ask for it again at any time
 	script []error
 	holder *actor.PID // who waits for an answer that is held
 }
