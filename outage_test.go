@@ -39,13 +39,16 @@ type outage struct {
 	begin func(*s3test.Proxy) (end func())
 }
 
-func outages() []outage {
-	meets := func(f s3test.Fault) func(*s3test.Proxy) func() {
-		return func(p *s3test.Proxy) func() {
-			p.Inject(s3test.Rule{Fault: f})
-			return p.Clear
-		}
+// meets is an outage in which each request meets the fault.
+func meets(f s3test.Fault) func(*s3test.Proxy) func() {
+	return func(p *s3test.Proxy) func() {
+		p.Inject(s3test.Rule{Fault: f})
+		return p.Clear
 	}
+}
+
+// deafness are the outages in which nothing reaches the server.
+func deafness() []outage {
 	return []outage{
 		{"refuses", func(p *s3test.Proxy) func() {
 			p.Refuse()
@@ -56,16 +59,21 @@ func outages() []outage {
 			}
 		}},
 		{"hangs", meets(s3test.HoldRequest)},
-		{"hangs, and its connections are lost", func(p *s3test.Proxy) func() {
+		{"is unavailable", meets(s3test.Status(http.StatusServiceUnavailable, "SlowDown"))},
+	}
+}
+
+func outages() []outage {
+	return append(deafness(),
+		outage{"loses replies", meets(s3test.LoseReply)},
+		outage{"hangs, and its connections are lost", func(p *s3test.Proxy) func() {
 			p.Inject(s3test.Rule{Fault: s3test.HoldRequest})
 			return func() {
 				p.Blackhole()
 				p.Clear()
 			}
 		}},
-		{"is unavailable", meets(s3test.Status(http.StatusServiceUnavailable, "SlowDown"))},
-		{"loses replies", meets(s3test.LoseReply)},
-	}
+	)
 }
 
 // What an outage may cost. A request to the store that the outage swallowed ends with
@@ -217,46 +225,61 @@ func took(t *testing.T, what string, began time.Time, most time.Duration) {
 }
 
 func TestSUP5_AStopWithTheStoreAwayEndsInTimeAndNamesTheShards(t *testing.T) {
-	proxy, s := newOutage(t)
-	for _, by := range []string{"its context", "CloseTimeout"} {
-		t.Run(by, func(t *testing.T) {
-			config := slap.Config{Store: s, Shards: 3, ShardChildren: counters, DrainTimeout: 50 * time.Millisecond}
-			if by == "CloseTimeout" {
-				config.CloseTimeout = 300 * time.Millisecond
+	server := s3test.Start(t, "bucket")
+	t.Run("it", func(t *testing.T) { // ends before the server
+		for _, o := range deafness() {
+			for _, by := range []string{"its context", "CloseTimeout"} {
+				t.Run(o.name+", "+by, func(t *testing.T) {
+					t.Parallel()
+					proxy := s3test.NewProxy(t, server)
+					stopAway(t, proxy, proxy.Store("bucket", t.Name()), o, by == "CloseTimeout")
+				})
 			}
-			cluster := startCluster(t, config)
-			for i := range 20 {
-				if _, err := increment(within(t, time.Minute), cluster, keyOf(i)); err != nil {
-					t.Fatal(err)
-				}
-			}
-			hold := proxy.Inject(s3test.Rule{Fault: s3test.HoldRequest})
-			pending := make(chan error, 20)
-			for i := range cap(pending) {
-				go func() {
-					_, err := increment(within(t, time.Minute), cluster, keyOf(i))
-					pending <- err
-				}()
-			}
-			hold.Await(t, 3)
-			began, ctx := time.Now(), context.Background()
-			if by != "CloseTimeout" {
-				ctx = within(t, 500*time.Millisecond)
-			}
-			wantLeft(t, cluster.Stop(ctx), 0, 1, 2)
-			took(t, "the stop", began, time.Second)
-			if by == "CloseTimeout" {
-				for range cap(pending) {
-					if err := <-pending; !errors.Is(err, slap.ErrOutcomeUnknown) && !errors.Is(err, slap.ErrNotExecuted) {
-						t.Errorf("a request: %v", err)
-					}
-				}
-			}
-			proxy.Clear()
-			<-cluster.Done()
-			nothingLeft(t)
-		})
+		}
+	})
+}
+
+func stopAway(t *testing.T, proxy *s3test.Proxy, s store.Store, o outage, byTimeout bool) {
+	config := slap.Config{Store: s, Shards: 3, ShardChildren: counters, DrainTimeout: 50 * time.Millisecond}
+	if byTimeout {
+		config.CloseTimeout = 300 * time.Millisecond
 	}
+	cluster := startCluster(t, config)
+	for i := range 20 {
+		if _, err := increment(within(t, time.Minute), cluster, keyOf(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	end := o.begin(proxy)
+	pending := make(chan error, 20)
+	for i := range cap(pending) {
+		go func() {
+			_, err := increment(within(t, time.Minute), cluster, keyOf(i))
+			pending <- err
+		}()
+	}
+	eventually(t, "each shard has something to lose", func() bool {
+		return !slices.ContainsFunc([]int{0, 1, 2}, func(n int) bool {
+			at, err := cluster.Lookup(n)
+			return err != nil || !at.Local() || at.Shard.WrittenSeq() <= at.Shard.DurableSeq()
+		})
+	})
+	began, ctx := time.Now(), context.Background()
+	if !byTimeout {
+		ctx = within(t, 500*time.Millisecond)
+	}
+	wantLeft(t, cluster.Stop(ctx), 0, 1, 2)
+	took(t, "the stop", began, time.Second)
+	if byTimeout {
+		for range cap(pending) {
+			if err := <-pending; !errors.Is(err, slap.ErrOutcomeUnknown) && !errors.Is(err, slap.ErrNotExecuted) {
+				t.Errorf("a request: %v", err)
+			}
+		}
+	}
+	end()
+	<-cluster.Done()
+	nothingLeft(t)
 }
 
 func TestSPEC3_AStartWithTheStoreAwayEndsInTimeWithOneSentence(t *testing.T) {
