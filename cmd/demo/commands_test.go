@@ -2,16 +2,23 @@ package main
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/slap-go/slap/cmd/demo/internal/client"
+	"github.com/slap-go/slap/cmd/demo/internal/process"
+	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 	"github.com/slap-go/slap/internal/s3test"
 )
 
@@ -63,22 +70,50 @@ func TestDiagnoseTellsThatItCreatedTheDirectory(t *testing.T) {
 	}
 }
 
-// Into a pipe it writes changes only.
 func TestShardsWatchesUntilASignal(t *testing.T) {
 	node := startNode(t, directory(t).options("--shards", "1"))
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "shards", "--http", node.HTTP, "--watch")
-	var out locked
+	var out process.Transcript
 	cmd.Stdout = &out
 	require.NoError(t, cmd.Start())
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "SHARD") }, patience, 10*time.Millisecond)
-	time.Sleep(1500 * time.Millisecond) // a tick without a change
 	node.Kill()
 	require.Eventually(t, func() bool { return strings.Contains(out.String(), "no node answers at "+node.HTTP) }, patience, 10*time.Millisecond)
 	require.Equal(t, 1, strings.Count(out.String(), "SHARD"), out.String())
 	require.NoError(t, cmd.Process.Signal(syscall.SIGINT))
 	require.NoError(t, cmd.Wait())
+}
+
+// Every third answer of the node is another one.
+func TestAWatcherWritesChangesOnly(t *testing.T) {
+	ctx, enough := context.WithCancel(t.Context())
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		n := asked.Add(1)
+		if n == 9 {
+			enough()
+		}
+		_, _ = fmt.Fprintf(w, `{"cluster":"demo","node":"a","shards":[{"shard":0,"owner":"a","state":"running","generation":%d}]}`, n/3)
+	}))
+	defer server.Close()
+	node := client.New(strings.TrimPrefix(server.URL, "http://"), 1)
+	defer node.Close()
+	var out strings.Builder
+	w := &watcher{node: node, out: &out, every: time.Millisecond, show: printMap}
+	require.NoError(t, w.keepOn(ctx))
+	require.Equal(t, 3, strings.Count(out.String(), "SHARD"), out.String())
+	require.Equal(t, 3, strings.Count(out.String(), "running"), out.String())
+}
+
+// On a terminal each picture takes the place of the one before.
+func TestAWatcherDrawsOnATerminal(t *testing.T) {
+	var out strings.Builder
+	m := shardmap.Map{Cluster: "shop", Node: "a", Shards: []shardmap.Shard{{Shard: 0, Owner: "a", State: "running"}}}
+	require.NoError(t, draw(&out, m))
+	require.True(t, strings.HasPrefix(out.String(), clearScreen+"cluster shop as node a sees it\n"), out.String())
+	require.Contains(t, out.String(), "0 ● a")
 }
 
 func TestLoadFailsWhenNobodyAnswers(t *testing.T) {
@@ -92,7 +127,7 @@ func TestAnInterruptedTourCleansUp(t *testing.T) {
 	tmp := t.TempDir()
 	cmd := exec.Command(binary, "tour")
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
-	var out locked
+	var out process.Transcript
 	cmd.Stdout, cmd.Stderr = &out, &out
 	require.NoError(t, cmd.Start())
 	ended := make(chan struct{})
@@ -132,7 +167,7 @@ func TestTheTour(t *testing.T) {
 			t.Log(stdout)
 			require.Equal(t, statusOK, status, stderr)
 			require.Less(t, time.Since(began), time.Minute)
-			for _, words := range []string{"start: ", "load: ", "kill -9: ", "clean stop: ", "left with status 0", "STEP"} {
+			for _, words := range []string{"start: ", "load: ", "kill -9: ", "clean stop: ", "fence: ", "event shard.fenced", "running again", "left with status 0", "STEP"} {
 				require.Contains(t, stdout, words)
 			}
 		})

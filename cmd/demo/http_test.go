@@ -138,10 +138,16 @@ func state(b browser) {
 	b.expect(200, "GET", "/healthz", "")
 	b.expect(200, "GET", "/readyz", "")
 	metrics := b.expect(200, "GET", "/metrics", "").body
-	require.Contains(b.t, metrics, `demo_requests_total{`)
-	require.Contains(b.t, metrics, `outcome="acknowledged"`)
+	for _, method := range []string{"ask", "call"} {
+		require.Regexp(b.t, `slap_request_duration_seconds_count\{.*slap_cluster="shop".*slap_request_method="`+method+`",slap_request_outcome="ok".*\} [1-9]`, metrics)
+	}
+	require.Regexp(b.t, `slap_shard_count\{.*slap_shard_state="running"\} 4`, metrics)
+	require.Regexp(b.t, `slap_event_published_total\{.*slap_event_name="shard.start"\} 4`, metrics)
 	require.Contains(b.t, metrics, "go_goroutines")
 	page := b.expect(200, "GET", "/", "").body
 	require.Contains(b.t, page, "Node a of cluster shop")
+	require.Regexp(b.t, `<dt>answered</dt><dd>[1-9]`, page)
+	require.Contains(b.t, page, "shard 3 started")
+	require.Contains(b.t, b.expect(200, "GET", "/events", "").body, `"name":"shard.start"`)
 	require.Contains(b.t, b.expect(404, "GET", "/nothing", "").body, `"executed":"no"`)
 }

@@ -97,7 +97,7 @@ func TestAClientThatGoesAway(t *testing.T) {
 	count, err := c.Counter(bounded, "k")
 	require.NoError(t, err)
 	require.Equal(t, added, count.Value, "the write whose client went away is done too")
-	require.Regexp(t, `demo_requests_total\{.*outcome="unknown".*\} 1`, browser{t, node}.expect(200, "GET", "/metrics", "").body)
+	require.Regexp(t, `slap_request_duration_seconds_count\{.*slap_request_outcome="unknown"\} 1`, browser{t, node}.expect(200, "GET", "/metrics", "").body)
 	stopNode(t, node)
 }
 

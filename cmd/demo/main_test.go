@@ -7,7 +7,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -104,22 +103,4 @@ func demo(t *testing.T, env []string, arguments ...string) (stdout, stderr strin
 		require.NoError(t, err)
 	}
 	return out.String(), problems.String(), cmd.ProcessState.ExitCode()
-}
-
-// locked is a buffer that a process writes while a test reads it.
-type locked struct {
-	mu   sync.Mutex
-	text strings.Builder
-}
-
-func (l *locked) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *locked) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
 }

@@ -23,7 +23,7 @@ func runShards(ctx context.Context, arguments []string, stdout, _ io.Writer) err
 	set := flag.NewFlagSet("shards", flag.ContinueOnError)
 	address := set.String("http", "", "`host:port` of a node's HTTP service (required)")
 	asJSON := set.Bool("json", false, "print what the node answers")
-	watch := set.Bool("watch", false, "go on: print it each second, into a pipe or file only when it has changed")
+	watch := set.Bool("watch", false, "go on: draw it each second; into a pipe or file print it when it has changed")
 	if err := flags.Parse(set, arguments, stdout); err != nil {
 		return err
 	}
@@ -32,9 +32,12 @@ func runShards(ctx context.Context, arguments []string, stdout, _ io.Writer) err
 	}
 	node := client.New(*address, 1)
 	defer node.Close()
-	w := &watcher{node: node, address: *address, out: stdout, changesOnly: !isTerminal(stdout), show: printMap}
-	if *asJSON {
+	w := &watcher{node: node, address: *address, out: stdout, every: time.Second, show: printMap}
+	switch {
+	case *asJSON:
 		w.show = printJSON
+	case *watch && isTerminal(stdout):
+		w.show = draw
 	}
 	if err := w.once(ctx); err != nil || !*watch {
 		return err
@@ -54,17 +57,17 @@ func isTerminal(w io.Writer) bool {
 
 // watcher shows the shard map of one node.
 type watcher struct {
-	node        *client.Client
-	address     string
-	out         io.Writer
-	show        func(io.Writer, shardmap.Map) error
-	changesOnly bool
-	shown       string
+	node    *client.Client
+	address string
+	out     io.Writer
+	every   time.Duration
+	show    func(io.Writer, shardmap.Map) error
+	shown   string
 }
 
 // keepOn goes on over failures until ctx ends.
 func (w *watcher) keepOn(ctx context.Context) error {
-	ticker := time.NewTicker(time.Second)
+	ticker := time.NewTicker(w.every)
 	defer ticker.Stop()
 	for {
 		select {
@@ -96,18 +99,31 @@ func (w *watcher) once(ctx context.Context) error {
 	return nil
 }
 
+// print writes what has changed.
 func (w *watcher) print(text string) {
-	if w.changesOnly && text == w.shown {
-		return
+	if text != w.shown {
+		fmt.Fprint(w.out, text)
 	}
 	w.shown = text
-	fmt.Fprint(w.out, text)
 }
 
 func printJSON(w io.Writer, m shardmap.Map) error { return json.NewEncoder(w).Encode(m) }
 
+// clearScreen is what empties a terminal.
+const clearScreen = "\x1b[H\x1b[2J"
+
+// draw shows the picture in place of the one before.
+func draw(w io.Writer, m shardmap.Map) error {
+	fmt.Fprint(w, clearScreen+heading(m))
+	return m.Draw(w)
+}
+
+func heading(m shardmap.Map) string {
+	return fmt.Sprintf("cluster %s as node %s sees it\n", m.Cluster, m.Node)
+}
+
 func printMap(w io.Writer, m shardmap.Map) error {
-	fmt.Fprintf(w, "cluster %s as node %s sees it\n", m.Cluster, m.Node)
+	fmt.Fprint(w, heading(m))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "SHARD\tOWNER\tSTATE\tGENERATION")
 	for _, s := range m.Shards {

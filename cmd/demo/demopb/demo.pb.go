@@ -4,7 +4,8 @@
 // 	protoc        v7.35.1
 // source: cmd/demo/demopb/demo.proto
 
-// The requests that the demo sends to a shard's children, and what they store.
+// The requests that the demo sends to a shard, and what is stored there. What the
+// shard refuses, it answers with an AppError.
 
 package demopb
 
@@ -79,8 +80,7 @@ func (x *Add) GetBy() int64 {
 type Added struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Value         int64                  `protobuf:"zigzag64,1,opt,name=value,proto3" json:"value,omitempty"`
-	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"`           // the write's sequence number in its shard
-	Overflow      bool                   `protobuf:"varint,3,opt,name=overflow,proto3" json:"overflow,omitempty"` // the sum does not fit 64 bits: nothing was written
+	Seq           uint64                 `protobuf:"varint,2,opt,name=seq,proto3" json:"seq,omitempty"` // the write's sequence number in its shard
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -129,14 +129,7 @@ func (x *Added) GetSeq() uint64 {
 	return 0
 }
 
-func (x *Added) GetOverflow() bool {
-	if x != nil {
-		return x.Overflow
-	}
-	return false
-}
-
-// ReadCounter is answered by CounterValue.
+// ReadCounter is the request of a handler. Answered by CounterValue.
 type ReadCounter struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -394,8 +387,7 @@ func (x *Put) GetWhen() *Preconditions {
 
 type PutDone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refused       bool                   `protobuf:"varint,1,opt,name=refused,proto3" json:"refused,omitempty"` // a precondition did not hold: nothing was written
-	Etag          string                 `protobuf:"bytes,2,opt,name=etag,proto3" json:"etag,omitempty"`
+	Etag          string                 `protobuf:"bytes,1,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -430,13 +422,6 @@ func (*PutDone) Descriptor() ([]byte, []int) {
 	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{7}
 }
 
-func (x *PutDone) GetRefused() bool {
-	if x != nil {
-		return x.Refused
-	}
-	return false
-}
-
 func (x *PutDone) GetEtag() string {
 	if x != nil {
 		return x.Etag
@@ -444,7 +429,7 @@ func (x *PutDone) GetEtag() string {
 	return ""
 }
 
-// Get is answered by Got.
+// Get is answered by the key's Entry.
 type Get struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
 	Key           []byte                 `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
@@ -489,50 +474,6 @@ func (x *Get) GetKey() []byte {
 	return nil
 }
 
-type Got struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Entry         *Entry                 `protobuf:"bytes,1,opt,name=entry,proto3" json:"entry,omitempty"` // absent when the key has no value
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
-}
-
-func (x *Got) Reset() {
-	*x = Got{}
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[9]
-	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-	ms.StoreMessageInfo(mi)
-}
-
-func (x *Got) String() string {
-	return protoimpl.X.MessageStringOf(x)
-}
-
-func (*Got) ProtoMessage() {}
-
-func (x *Got) ProtoReflect() protoreflect.Message {
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[9]
-	if x != nil {
-		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
-		if ms.LoadMessageInfo() == nil {
-			ms.StoreMessageInfo(mi)
-		}
-		return ms
-	}
-	return mi.MessageOf(x)
-}
-
-// Deprecated: Use Got.ProtoReflect.Descriptor instead.
-func (*Got) Descriptor() ([]byte, []int) {
-	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{9}
-}
-
-func (x *Got) GetEntry() *Entry {
-	if x != nil {
-		return x.Entry
-	}
-	return nil
-}
-
 // Delete is answered by DeleteDone, also when the key has no value.
 type Delete struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
@@ -544,7 +485,7 @@ type Delete struct {
 
 func (x *Delete) Reset() {
 	*x = Delete{}
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[10]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -556,7 +497,7 @@ func (x *Delete) String() string {
 func (*Delete) ProtoMessage() {}
 
 func (x *Delete) ProtoReflect() protoreflect.Message {
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[10]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -569,7 +510,7 @@ func (x *Delete) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Delete.ProtoReflect.Descriptor instead.
 func (*Delete) Descriptor() ([]byte, []int) {
-	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{10}
+	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *Delete) GetKey() []byte {
@@ -588,14 +529,13 @@ func (x *Delete) GetWhen() *Preconditions {
 
 type DeleteDone struct {
 	state         protoimpl.MessageState `protogen:"open.v1"`
-	Refused       bool                   `protobuf:"varint,1,opt,name=refused,proto3" json:"refused,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteDone) Reset() {
 	*x = DeleteDone{}
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[11]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -607,7 +547,7 @@ func (x *DeleteDone) String() string {
 func (*DeleteDone) ProtoMessage() {}
 
 func (x *DeleteDone) ProtoReflect() protoreflect.Message {
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[11]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -620,14 +560,7 @@ func (x *DeleteDone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteDone.ProtoReflect.Descriptor instead.
 func (*DeleteDone) Descriptor() ([]byte, []int) {
-	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{11}
-}
-
-func (x *DeleteDone) GetRefused() bool {
-	if x != nil {
-		return x.Refused
-	}
-	return false
+	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{10}
 }
 
 // Entry is what the database holds under a key of the key-value service.
@@ -641,7 +574,7 @@ type Entry struct {
 
 func (x *Entry) Reset() {
 	*x = Entry{}
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[12]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -653,7 +586,7 @@ func (x *Entry) String() string {
 func (*Entry) ProtoMessage() {}
 
 func (x *Entry) ProtoReflect() protoreflect.Message {
-	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[12]
+	mi := &file_cmd_demo_demopb_demo_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -666,7 +599,7 @@ func (x *Entry) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Entry.ProtoReflect.Descriptor instead.
 func (*Entry) Descriptor() ([]byte, []int) {
-	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{12}
+	return file_cmd_demo_demopb_demo_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *Entry) GetEtag() string {
@@ -690,11 +623,10 @@ const file_cmd_demo_demopb_demo_proto_rawDesc = "" +
 	"\x1acmd/demo/demopb/demo.proto\x12\tslap.demo\"'\n" +
 	"\x03Add\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12\x0e\n" +
-	"\x02by\x18\x02 \x01(\x12R\x02by\"K\n" +
+	"\x02by\x18\x02 \x01(\x12R\x02by\"/\n" +
 	"\x05Added\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\x12R\x05value\x12\x10\n" +
-	"\x03seq\x18\x02 \x01(\x04R\x03seq\x12\x1a\n" +
-	"\boverflow\x18\x03 \x01(\bR\boverflow\"\x1f\n" +
+	"\x03seq\x18\x02 \x01(\x04R\x03seq\"\x1f\n" +
 	"\vReadCounter\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\"$\n" +
 	"\fCounterValue\x12\x14\n" +
@@ -708,20 +640,16 @@ const file_cmd_demo_demopb_demo_proto_rawDesc = "" +
 	"\x03Put\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05value\x12,\n" +
-	"\x04when\x18\x03 \x01(\v2\x18.slap.demo.PreconditionsR\x04when\"7\n" +
-	"\aPutDone\x12\x18\n" +
-	"\arefused\x18\x01 \x01(\bR\arefused\x12\x12\n" +
-	"\x04etag\x18\x02 \x01(\tR\x04etag\"\x17\n" +
+	"\x04when\x18\x03 \x01(\v2\x18.slap.demo.PreconditionsR\x04when\"\x1d\n" +
+	"\aPutDone\x12\x12\n" +
+	"\x04etag\x18\x01 \x01(\tR\x04etag\"\x17\n" +
 	"\x03Get\x12\x10\n" +
-	"\x03key\x18\x01 \x01(\fR\x03key\"-\n" +
-	"\x03Got\x12&\n" +
-	"\x05entry\x18\x01 \x01(\v2\x10.slap.demo.EntryR\x05entry\"H\n" +
+	"\x03key\x18\x01 \x01(\fR\x03key\"H\n" +
 	"\x06Delete\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\fR\x03key\x12,\n" +
-	"\x04when\x18\x02 \x01(\v2\x18.slap.demo.PreconditionsR\x04when\"&\n" +
+	"\x04when\x18\x02 \x01(\v2\x18.slap.demo.PreconditionsR\x04when\"\f\n" +
 	"\n" +
-	"DeleteDone\x12\x18\n" +
-	"\arefused\x18\x01 \x01(\bR\arefused\"1\n" +
+	"DeleteDone\"1\n" +
 	"\x05Entry\x12\x12\n" +
 	"\x04etag\x18\x01 \x01(\tR\x04etag\x12\x14\n" +
 	"\x05value\x18\x02 \x01(\fR\x05valueB)Z'github.com/slap-go/slap/cmd/demo/demopbb\x06proto3"
@@ -738,7 +666,7 @@ func file_cmd_demo_demopb_demo_proto_rawDescGZIP() []byte {
 	return file_cmd_demo_demopb_demo_proto_rawDescData
 }
 
-var file_cmd_demo_demopb_demo_proto_msgTypes = make([]protoimpl.MessageInfo, 13)
+var file_cmd_demo_demopb_demo_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
 var file_cmd_demo_demopb_demo_proto_goTypes = []any{
 	(*Add)(nil),           // 0: slap.demo.Add
 	(*Added)(nil),         // 1: slap.demo.Added
@@ -749,22 +677,20 @@ var file_cmd_demo_demopb_demo_proto_goTypes = []any{
 	(*Put)(nil),           // 6: slap.demo.Put
 	(*PutDone)(nil),       // 7: slap.demo.PutDone
 	(*Get)(nil),           // 8: slap.demo.Get
-	(*Got)(nil),           // 9: slap.demo.Got
-	(*Delete)(nil),        // 10: slap.demo.Delete
-	(*DeleteDone)(nil),    // 11: slap.demo.DeleteDone
-	(*Entry)(nil),         // 12: slap.demo.Entry
+	(*Delete)(nil),        // 9: slap.demo.Delete
+	(*DeleteDone)(nil),    // 10: slap.demo.DeleteDone
+	(*Entry)(nil),         // 11: slap.demo.Entry
 }
 var file_cmd_demo_demopb_demo_proto_depIdxs = []int32{
-	4,  // 0: slap.demo.Preconditions.if_match:type_name -> slap.demo.ETags
-	4,  // 1: slap.demo.Preconditions.if_none_match:type_name -> slap.demo.ETags
-	5,  // 2: slap.demo.Put.when:type_name -> slap.demo.Preconditions
-	12, // 3: slap.demo.Got.entry:type_name -> slap.demo.Entry
-	5,  // 4: slap.demo.Delete.when:type_name -> slap.demo.Preconditions
-	5,  // [5:5] is the sub-list for method output_type
-	5,  // [5:5] is the sub-list for method input_type
-	5,  // [5:5] is the sub-list for extension type_name
-	5,  // [5:5] is the sub-list for extension extendee
-	0,  // [0:5] is the sub-list for field type_name
+	4, // 0: slap.demo.Preconditions.if_match:type_name -> slap.demo.ETags
+	4, // 1: slap.demo.Preconditions.if_none_match:type_name -> slap.demo.ETags
+	5, // 2: slap.demo.Put.when:type_name -> slap.demo.Preconditions
+	5, // 3: slap.demo.Delete.when:type_name -> slap.demo.Preconditions
+	4, // [4:4] is the sub-list for method output_type
+	4, // [4:4] is the sub-list for method input_type
+	4, // [4:4] is the sub-list for extension type_name
+	4, // [4:4] is the sub-list for extension extendee
+	0, // [0:4] is the sub-list for field type_name
 }
 
 func init() { file_cmd_demo_demopb_demo_proto_init() }
@@ -778,7 +704,7 @@ func file_cmd_demo_demopb_demo_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_cmd_demo_demopb_demo_proto_rawDesc), len(file_cmd_demo_demopb_demo_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   13,
+			NumMessages:   12,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/slap-go/slap/cmd/demo/internal/journal"
 	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
 
@@ -102,6 +103,13 @@ func (c *Client) Shards(ctx context.Context) (shardmap.Map, error) {
 	var m shardmap.Map
 	err := c.json(ctx, http.MethodGet, "/shards", &m)
 	return m, err
+}
+
+// Events are the newest events of the node, the oldest of them first.
+func (c *Client) Events(ctx context.Context) ([]journal.Entry, error) {
+	var entries []journal.Entry
+	err := c.json(ctx, http.MethodGet, "/events", &entries)
+	return entries, err
 }
 
 // Ready is nil once the node says that it is ready.

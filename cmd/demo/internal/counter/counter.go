@@ -1,4 +1,4 @@
-// Package counter is the shard child that keeps counters.
+// Package counter keeps counters on a shard: a child adds to them, a handler reads them.
 package counter
 
 import (
@@ -6,85 +6,77 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/demopb"
+	"github.com/slap-go/slap/cmd/demo/internal/table"
 )
 
-// Child is the name under which a shard has this child.
-const Child = "counter"
+// Names under which a shard is asked.
+const (
+	Child   = "counter"      // adds
+	Handler = "counter.read" // reads
+)
+
+// Invalid is the code of the [slap.AppError] for an addition whose sum does not fit 64
+// bits. Nothing was written.
+const Invalid = "invalid"
 
 // prefix separates the counters from what else the shard's database holds.
 const prefix = "c/"
 
 // Spec is the child as a shard starts it.
 func Spec(shard *slap.Shard) slap.ChildSpec {
-	return slap.ChildSpec{Name: Child, New: func() actor.Actor { return &counters{shard: shard} }}
+	return slap.ChildSpec{Name: Child, New: func() actor.Actor { return &adder{table.Of(shard, prefix)} }}
 }
 
-// counters is the one writer of its shard's counters. Between the read and the
-// write of an addition nothing else runs, so no addition is lost.
-type counters struct{ shard *slap.Shard }
+// adder is the one writer of its shard's counters. Between the read and the write of an
+// addition nothing else runs, so no addition is lost.
+type adder struct{ table table.Table }
 
-// readPatience bounds a read, which waits while the store is away. A write is
-// waited for as long as it takes: one that was given up could still be applied,
-// after the next.
-const readPatience = 10 * time.Second
-
-// Receive answers additions and reads.
-func (c *counters) Receive(ctx actor.Context) {
-	switch m := ctx.Message().(type) {
-	case *demopb.Add:
-		c.add(ctx, m)
-	case *demopb.ReadCounter:
-		c.read(ctx, m)
+// Receive answers additions.
+func (a *adder) Receive(ctx actor.Context) {
+	if m, ok := ctx.Message().(*demopb.Add); ok {
+		a.table.Respond(ctx, a.add(m))
 	}
 }
 
-func (c *counters) add(ctx actor.Context, m *demopb.Add) {
-	value, err := c.load(m.GetKey())
+func (a *adder) add(m *demopb.Add) table.Answer {
+	value, err := load(context.Background(), a.table, m.GetKey())
 	if err != nil {
-		ctx.Respond(err)
-		return
+		return table.Answer{Err: err}
 	}
 	sum, fits := sum(value, m.GetBy())
 	if !fits {
-		c.shard.RespondWhenDurable(ctx, c.shard.WrittenSeq(), &demopb.Added{Overflow: true})
-		return
+		return table.Answer{Reply: &slap.AppError{Code: Invalid, Message: "by: the sum does not fit 64 bits"}}
 	}
-	seq, err := c.shard.DB().Put(context.Background(), row(m.GetKey()), encode(sum), nil)
-	if err != nil {
-		ctx.Respond(err)
-		return
-	}
-	c.shard.RespondWhenDurable(ctx, seq, &demopb.Added{Value: sum, Seq: seq})
+	seq, err := a.table.Put(m.GetKey(), encode(sum))
+	return table.Answer{Reply: &demopb.Added{Value: sum, Seq: seq}, Seq: seq, Err: err}
 }
 
-// read answers once what it saw is durable: a value that a crash could take back
-// is told to nobody.
-func (c *counters) read(ctx actor.Context, m *demopb.ReadCounter) {
-	value, err := c.load(m.GetKey())
+// Read is the handler. A read needs no actor: it is answered once it is confirmed that
+// what it saw is durable and was current.
+func Read(ctx context.Context, shard *slap.Shard, m *demopb.ReadCounter) (*demopb.CounterValue, error) {
+	value, err := load(ctx, table.Of(shard, prefix), m.GetKey())
 	if err != nil {
-		ctx.Respond(err)
-		return
+		return nil, err
 	}
-	c.shard.RespondWhenDurable(ctx, c.shard.WrittenSeq(), &demopb.CounterValue{Value: value})
+	if err := shard.Confirm(ctx); err != nil {
+		return nil, err
+	}
+	return &demopb.CounterValue{Value: value}, nil
 }
 
-func (c *counters) load(key []byte) (int64, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
-	defer cancel()
-	data, found, err := c.shard.DB().Get(ctx, row(key), nil)
+// load is 0 for a counter that is not there.
+func load(ctx context.Context, t table.Table, key []byte) (int64, error) {
+	data, found, err := t.Get(ctx, key)
 	if err != nil || !found {
 		return 0, err
 	}
 	return decode(data)
 }
-
-func row(key []byte) []byte { return append([]byte(prefix), key...) }
 
 func encode(value int64) []byte { return binary.BigEndian.AppendUint64(nil, uint64(value)) }
 

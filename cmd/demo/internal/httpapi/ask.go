@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -9,16 +10,19 @@ import (
 	"github.com/slap-go/slap"
 )
 
-// ask brings the child's answer. When there is none, the error is answered and
+// way is one of the ways to a shard: to a child by [slap.Cluster.Ask], to a handler by
+// [slap.Cluster.Call].
+type way func(ctx context.Context, shard int, target string, request proto.Message, opts ...slap.CallOption) (proto.Message, error)
+
+// ask brings the target's answer. When there is none, the error is answered and
 // the second result is false. A client that goes away ends the wait, not the
 // request: what had begun is unknown to it.
-func ask[T proto.Message](s *Service, w http.ResponseWriter, r *http.Request, shard int, child string, request proto.Message) (T, bool) {
-	answer, err := s.config.Cluster.Ask(r.Context(), shard, child, request)
+func ask[T proto.Message](w http.ResponseWriter, r *http.Request, by way, shard int, target string, request proto.Message) (T, bool) {
+	answer, err := by(r.Context(), shard, target, request)
 	typed, ok := answer.(T)
 	if err == nil && !ok {
 		err = fmt.Errorf("%w: %T", slap.ErrWrongAnswer, answer)
 	}
-	s.outcomes.count(r.Context(), err)
 	if err != nil {
 		p := describe(err)
 		fail(w, p.status(), p)

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
@@ -19,8 +18,7 @@ type count struct {
 	Node  string  `json:"node"`
 }
 
-var errOverflow = errors.New("by: the sum does not fit 64 bits")
-
+// addToCounter asks the child that is the counter's only writer.
 func (s *Service) addToCounter(w http.ResponseWriter, r *http.Request) {
 	key, err := key(r)
 	if err != nil {
@@ -33,16 +31,13 @@ func (s *Service) addToCounter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	shard := s.config.Cluster.ShardForString(key)
-	added, ok := ask[*demopb.Added](s, w, r, shard, counter.Child, &demopb.Add{Key: []byte(key), By: by})
-	switch {
-	case !ok:
-	case added.GetOverflow():
-		invalid(w, errOverflow)
-	default:
+	added, ok := ask[*demopb.Added](w, r, s.config.Cluster.Ask, shard, counter.Child, &demopb.Add{Key: []byte(key), By: by})
+	if ok {
 		writeJSON(w, http.StatusOK, count{key, added.GetValue(), shard, &added.Seq, s.config.NodeName})
 	}
 }
 
+// readCounter calls the handler, which waits behind no addition.
 func (s *Service) readCounter(w http.ResponseWriter, r *http.Request) {
 	key, err := key(r)
 	if err != nil {
@@ -50,9 +45,9 @@ func (s *Service) readCounter(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	shard := s.config.Cluster.ShardForString(key)
-	value, ok := ask[*demopb.CounterValue](s, w, r, shard, counter.Child, &demopb.ReadCounter{Key: []byte(key)})
+	read, ok := ask[*demopb.CounterValue](w, r, s.config.Cluster.Call, shard, counter.Handler, &demopb.ReadCounter{Key: []byte(key)})
 	if ok {
-		writeJSON(w, http.StatusOK, count{key, value.GetValue(), shard, nil, s.config.NodeName})
+		writeJSON(w, http.StatusOK, count{key, read.GetValue(), shard, nil, s.config.NodeName})
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/cmd/demo/internal/counter"
+	"github.com/slap-go/slap/cmd/demo/internal/kv"
 )
 
 // Codes of errors. The first seven are those of routing.
@@ -15,10 +17,10 @@ const (
 	codeFenced       = "fenced"
 	codeUnavailable  = "unavailable"
 	codeTimeout      = "timeout"
-	codeInvalid      = "invalid"
-	codeNotFound     = "not_found"
+	codeInvalid      = counter.Invalid
+	codeNotFound     = kv.NotFound
+	codePrecondition = kv.PreconditionFailed
 	codeMethod       = "method_not_allowed"
-	codePrecondition = "precondition_failed"
 )
 
 // Whether a request was executed, as far as the caller may know.
@@ -45,8 +47,12 @@ func invalid(w http.ResponseWriter, err error) {
 	fail(w, http.StatusBadRequest, problem{codeInvalid, notExecuted, err.Error()})
 }
 
-// describe is the problem of a request that the cluster did not answer.
+// describe is the problem of a request that was refused, or that the cluster did not
+// answer.
 func describe(err error) problem {
+	if no, ok := errors.AsType[*slap.AppError](err); ok {
+		return problem{no.Code, notExecuted, no.Message}
+	}
 	p := problem{Code: code(err), Executed: unknown, Message: err.Error()}
 	if errors.Is(err, slap.ErrNotExecuted) {
 		p.Executed = notExecuted
@@ -57,11 +63,16 @@ func describe(err error) problem {
 // status follows from whether the request was executed, except that a request
 // which can never be executed is the client's mistake.
 func (p problem) status() int {
-	switch {
-	case p.Executed == unknown:
+	if p.Executed == unknown {
 		return http.StatusGatewayTimeout
-	case p.Code == codeInvalid:
+	}
+	switch p.Code {
+	case codeInvalid:
 		return http.StatusBadRequest
+	case codeNotFound:
+		return http.StatusNotFound
+	case codePrecondition:
+		return http.StatusPreconditionFailed
 	}
 	return http.StatusServiceUnavailable
 }

@@ -1,5 +1,5 @@
 // Package httpapi is the demo's HTTP service: counters and values under keys, the
-// shard map, health, metrics and a status page.
+// shard map, events, health, metrics and a status page.
 package httpapi
 
 import (
@@ -8,16 +8,18 @@ import (
 	"sync/atomic"
 	"time"
 
-	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/cmd/demo/internal/journal"
 )
 
 // Cluster is what the service needs of a [slap.Cluster].
 type Cluster interface {
 	// Ask sends a request to a child of a shard and returns its answer.
 	Ask(ctx context.Context, shard int, child string, request proto.Message, opts ...slap.CallOption) (proto.Message, error)
+	// Call runs a handler where the shard is open and returns its answer.
+	Call(ctx context.Context, shard int, handler string, request proto.Message, opts ...slap.CallOption) (proto.Message, error)
 	// ShardForString is the shard of a key.
 	ShardForString(key string) int
 	// Assignments is every shard as this node sees it, without touching the store.
@@ -34,28 +36,27 @@ type Config struct {
 	Shards                int
 	Store                 string // for people; without credentials
 	Cluster               Cluster
+	Journal               *journal.Journal
 	Metrics               http.Handler // answers GET /metrics
-	MeterProvider         metric.MeterProvider
+	Requests              func() Requests
 }
+
+// Requests counts how the requests to shards ended since the node's start.
+type Requests struct{ Answered, NotExecuted, Unknown uint64 }
 
 // Service answers HTTP requests for one node. It is safe for concurrent use.
 type Service struct {
-	config   Config
-	outcomes *outcomes
-	routes   http.Handler
-	leaving  atomic.Bool
-	began    time.Time
+	config  Config
+	routes  http.Handler
+	leaving atomic.Bool
+	began   time.Time
 }
 
 // New makes the service. It starts nothing.
-func New(c Config) (*Service, error) {
-	counts, err := newOutcomes(c.MeterProvider)
-	if err != nil {
-		return nil, err
-	}
-	s := &Service{config: c, outcomes: counts, began: time.Now()}
+func New(c Config) *Service {
+	s := &Service{config: c, began: time.Now()}
 	s.routes = s.mux()
-	return s, nil
+	return s
 }
 
 func (s *Service) mux() http.Handler {
@@ -67,6 +68,7 @@ func (s *Service) mux() http.Handler {
 	mux.Handle("/kv/{key...}", values)
 	mux.Handle("/kv", values)
 	mux.Handle("/shards", methods{http.MethodGet: s.shards})
+	mux.Handle("/events", methods{http.MethodGet: s.events})
 	mux.Handle("/healthz", methods{http.MethodGet: s.healthy})
 	mux.Handle("/readyz", methods{http.MethodGet: s.ready})
 	mux.Handle("/metrics", methods{http.MethodGet: s.config.Metrics.ServeHTTP})

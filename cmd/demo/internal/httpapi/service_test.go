@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"go.opentelemetry.io/otel/metric/noop"
 	"go.uber.org/goleak"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/demopb"
+	"github.com/slap-go/slap/cmd/demo/internal/journal"
+	"github.com/slap-go/slap/cmd/demo/internal/kv"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,6 +34,9 @@ type fakeCluster struct {
 func (f *fakeCluster) Ask(ctx context.Context, shard int, child string, request proto.Message, _ ...slap.CallOption) (proto.Message, error) {
 	return f.answer(ctx, shard, child, request)
 }
+func (f *fakeCluster) Call(ctx context.Context, shard int, handler string, request proto.Message, _ ...slap.CallOption) (proto.Message, error) {
+	return f.answer(ctx, shard, handler, request)
+}
 func (f *fakeCluster) ShardForString(key string) int  { return len(key) }
 func (f *fakeCluster) Assignments() []slap.Assignment { return f.assignments }
 func (f *fakeCluster) Ready() bool                    { return f.ready }
@@ -47,12 +51,10 @@ func newFake(answer proto.Message, err error) *fakeCluster {
 
 func newService(t *testing.T, cluster Cluster) *Service {
 	t.Helper()
-	s, err := New(Config{
-		ClusterName: "demo", NodeName: "a", Shards: 3, Store: "memory:///", Cluster: cluster, MeterProvider: noop.NewMeterProvider(),
+	return New(Config{
+		ClusterName: "demo", NodeName: "a", Shards: 3, Store: "memory:///", Cluster: cluster, Journal: &journal.Journal{},
 		Metrics: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("metrics")) }),
 	})
-	require.NoError(t, err)
-	return s
 }
 
 func call(s *Service, method, target string, body io.Reader, header ...string) *httptest.ResponseRecorder {
@@ -120,7 +122,7 @@ func TestErrorsFollowWhetherTheRequestWasExecuted(t *testing.T) {
 }
 
 func TestAWrongAnswerIsAnUnknownOutcome(t *testing.T) {
-	answer := call(newService(t, newFake(&demopb.Got{}, nil)), "POST", "/counters/k", nil)
+	answer := call(newService(t, newFake(&demopb.Entry{}, nil)), "POST", "/counters/k", nil)
 	require.Equal(t, http.StatusGatewayTimeout, answer.Code)
 	require.Equal(t, "unknown", problemOf(t, answer).Executed)
 }
@@ -128,13 +130,14 @@ func TestAWrongAnswerIsAnUnknownOutcome(t *testing.T) {
 func TestCounters(t *testing.T) {
 	cluster := newFake(nil, nil)
 	cluster.answer = func(_ context.Context, shard int, child string, request proto.Message) (proto.Message, error) {
-		require.Equal(t, "counter", child)
 		require.Equal(t, len("a/b c"), shard)
 		switch m := request.(type) {
 		case *demopb.Add:
+			require.Equal(t, "counter", child)
 			require.Equal(t, "a/b c", string(m.GetKey()))
 			return &demopb.Added{Value: 40 + m.GetBy(), Seq: 7}, nil
 		case *demopb.ReadCounter:
+			require.Equal(t, "counter.read", child)
 			return &demopb.CounterValue{}, nil
 		}
 		return nil, errors.ErrUnsupported
@@ -151,9 +154,9 @@ func TestCounters(t *testing.T) {
 }
 
 func TestAnOverflowIsTheClientsMistake(t *testing.T) {
-	answer := call(newService(t, newFake(&demopb.Added{Overflow: true}, nil)), "POST", "/counters/k", nil)
+	answer := call(newService(t, newFake(nil, &slap.AppError{Code: "invalid", Message: "too much"})), "POST", "/counters/k", nil)
 	require.Equal(t, 400, answer.Code)
-	require.Equal(t, problem{"invalid", "no", "by: the sum does not fit 64 bits"}, problemOf(t, answer))
+	require.Equal(t, problem{"invalid", "no", "too much"}, problemOf(t, answer))
 }
 
 func TestValues(t *testing.T) {
@@ -162,13 +165,13 @@ func TestValues(t *testing.T) {
 	require.Equal(t, 200, answer.Code)
 	require.Equal(t, `"tag"`, answer.Header().Get("ETag"))
 
-	got := newService(t, newFake(&demopb.Got{Entry: &demopb.Entry{Etag: "tag", Value: []byte("v")}}, nil))
+	got := newService(t, newFake(&demopb.Entry{Etag: "tag", Value: []byte("v")}, nil))
 	answer = call(got, "GET", "/kv/k", nil)
 	require.Equal(t, 200, answer.Code)
 	require.Equal(t, "v", answer.Body.String())
 	require.Equal(t, `"tag"`, answer.Header().Get("ETag"))
 
-	answer = call(newService(t, newFake(&demopb.Got{}, nil)), "GET", "/kv/k", nil)
+	answer = call(newService(t, newFake(nil, &slap.AppError{Code: kv.NotFound, Message: "m"})), "GET", "/kv/k", nil)
 	require.Equal(t, 404, answer.Code)
 	require.Equal(t, "not_found", problemOf(t, answer).Code)
 
@@ -176,12 +179,11 @@ func TestValues(t *testing.T) {
 	require.Equal(t, 204, answer.Code)
 	require.Empty(t, answer.Body.String())
 
-	for _, refusing := range []*httptest.ResponseRecorder{
-		call(newService(t, newFake(&demopb.PutDone{Refused: true}, nil)), "PUT", "/kv/k", nil),
-		call(newService(t, newFake(&demopb.DeleteDone{Refused: true}, nil)), "DELETE", "/kv/k", nil),
-	} {
-		require.Equal(t, 412, refusing.Code)
-		require.Equal(t, "precondition_failed", problemOf(t, refusing).Code)
+	refusing := newService(t, newFake(nil, &slap.AppError{Code: kv.PreconditionFailed, Message: "m"}))
+	for _, method := range []string{"PUT", "DELETE"} {
+		answer := call(refusing, method, "/kv/k", nil)
+		require.Equal(t, 412, answer.Code)
+		require.Equal(t, problem{"precondition_failed", "no", "m"}, problemOf(t, answer))
 	}
 }
 
@@ -253,7 +255,7 @@ func TestKeysOfTheLargestSizeAndAnyBytes(t *testing.T) {
 		cluster := newFake(nil, nil)
 		cluster.answer = func(_ context.Context, _ int, _ string, request proto.Message) (proto.Message, error) {
 			require.Equal(t, key, string(request.(*demopb.Get).GetKey()))
-			return &demopb.Got{Entry: &demopb.Entry{}}, nil
+			return &demopb.Entry{}, nil
 		}
 		escaped := url.PathEscape(key)
 		if strings.Trim(key, ".") == "" {
@@ -280,5 +282,5 @@ func TestTheClientsContextReachesTheShard(t *testing.T) {
 	answer := httptest.NewRecorder()
 	s.ServeHTTP(answer, httptest.NewRequestWithContext(ctx, "POST", "/counters/k", nil))
 	require.Equal(t, 504, answer.Code)
-	require.Equal(t, int64(1), s.outcomes.unknown.Load())
+	require.Equal(t, "timeout", problemOf(t, answer).Code)
 }

@@ -10,6 +10,10 @@ func (s *Service) shards(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusOK, s.shardMap())
 }
 
+func (s *Service) events(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusOK, s.config.Journal.Entries())
+}
+
 // shardMap has every shard also before the cluster knows anything of them.
 func (s *Service) shardMap() shardmap.Map {
 	shards := make([]shardmap.Shard, s.config.Shards)

@@ -1,24 +1,26 @@
 package httpapi
 
 import (
+	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/slap-go/slap"
-	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/cmd/demo/demopb"
+	"github.com/slap-go/slap/cmd/demo/internal/journal"
 	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
 )
 
 func TestTheShardMap(t *testing.T) {
 	cluster := newFake(nil, nil)
 	cluster.assignments = []slap.Assignment{
-		{Shard: 0, State: actors.StateRunning, Owner: "a"},
-		{Shard: 1, State: actors.StateRemote, Owner: "b", Generation: 3},
+		{Shard: 0, State: slap.StateRunning, Owner: "a"},
+		{Shard: 1, State: slap.StateRemote, Owner: "b", Generation: 3},
 	}
 	answer := call(newService(t, cluster), "GET", "/shards", nil)
 	require.Equal(t, 200, answer.Code)
@@ -26,6 +28,15 @@ func TestTheShardMap(t *testing.T) {
 		{"shard":0,"owner":"a","state":"running","generation":0},
 		{"shard":1,"owner":"b","state":"remote","generation":3},
 		{"shard":2,"owner":"","state":"unassigned","generation":0}]}`, answer.Body.String())
+}
+
+func TestTheEvents(t *testing.T) {
+	s := newService(t, newFake(nil, nil))
+	require.JSONEq(t, `[]`, call(s, "GET", "/events", nil).Body.String())
+	s.config.Journal.Follow(slices.Values([]slap.Event{slap.ShardFenced{ShardOrigin: slap.ShardOrigin{Shard: 1}}}))
+	var entries []journal.Entry
+	require.NoError(t, json.Unmarshal(call(s, "GET", "/events", nil).Body.Bytes(), &entries))
+	require.Equal(t, s.config.Journal.Entries(), entries)
 }
 
 func TestReadyOnceEveryShardIsAssigned(t *testing.T) {
@@ -39,7 +50,7 @@ func TestReadyOnceEveryShardIsAssigned(t *testing.T) {
 }
 
 func TestANodeThatLeavesIsNotReadyAndEndsItsConnections(t *testing.T) {
-	cluster := newFake(&demopb.Got{}, nil)
+	cluster := newFake(&demopb.Entry{}, nil)
 	cluster.ready = true
 	s := newService(t, cluster)
 	require.Equal(t, 200, call(s, "GET", "/readyz", nil).Code)
@@ -64,19 +75,22 @@ func TestMetricsAreThoseOfTheNode(t *testing.T) {
 }
 
 func TestTheStatusPage(t *testing.T) {
-	cluster := newFake(&demopb.Got{}, nil)
+	cluster := newFake(&demopb.Entry{}, nil)
 	cluster.assignments = []slap.Assignment{
-		{Shard: 0, State: actors.StateRunning, Owner: "a"},
-		{Shard: 1, State: actors.StateOpening, Owner: "<script>", Err: errors.New("the reason")},
+		{Shard: 0, State: slap.StateRunning, Owner: "a"},
+		{Shard: 1, State: slap.StateOpening, Owner: "<script>", Err: errors.New("the reason")},
 	}
 	s := newService(t, cluster)
-	call(s, "GET", "/kv/k", nil)
+	s.config.Requests = func() Requests { return Requests{Answered: 41, NotExecuted: 5, Unknown: 7} }
+	fence := slap.ShardFenced{ShardOrigin: slap.ShardOrigin{Shard: 1}}
+	s.config.Journal.Follow(slices.Values([]slap.Event{fence}))
 	answer := call(s, "GET", "/", nil)
 	require.Equal(t, 200, answer.Code)
 	page := answer.Body.String()
 	for _, want := range []string{
 		"Node a of cluster demo", "Not ready", "● 0", "◔ 1", "running", "opening", "memory:///",
-		"<dt>acknowledged</dt><dd>1</dd>", "<dt>shards</dt><dd>3</dd>", "<dt>uptime</dt>", "since the start", shardmap.Legend, "<dt>unknown</dt><dd>0</dd>", `http-equiv="refresh"`, "&lt;script&gt;", "the reason",
+		"<dt>answered</dt><dd>41</dd>", "<dt>not executed</dt><dd>5</dd>", "<dt>unknown</dt><dd>7</dd>", "<dt>shards</dt><dd>3</dd>",
+		"<dt>uptime</dt>", "since the start", shardmap.Legend, "shard 1 was fenced", `class="ERROR"`, `http-equiv="refresh"`, "&lt;script&gt;", "the reason",
 	} {
 		require.Contains(t, page, want)
 	}

@@ -3,6 +3,8 @@ package httpapi
 import (
 	"net/http"
 
+	"google.golang.org/protobuf/proto"
+
 	"github.com/slap-go/slap/cmd/demo/demopb"
 	"github.com/slap-go/slap/cmd/demo/internal/kv"
 )
@@ -18,13 +20,8 @@ func (s *Service) putValue(w http.ResponseWriter, r *http.Request) {
 		invalid(w, err)
 		return
 	}
-	done, ok := ask[*demopb.PutDone](s, w, r, s.config.Cluster.ShardForString(key), kv.Child,
-		&demopb.Put{Key: []byte(key), Value: value, When: when})
-	switch {
-	case !ok:
-	case done.GetRefused():
-		refuse(w)
-	default:
+	done, ok := askValues[*demopb.PutDone](s, w, r, key, &demopb.Put{Key: []byte(key), Value: value, When: when})
+	if ok {
 		w.Header().Set("ETag", kv.Quote(done.GetEtag()))
 		w.WriteHeader(http.StatusOK)
 	}
@@ -36,15 +33,11 @@ func (s *Service) getValue(w http.ResponseWriter, r *http.Request) {
 		invalid(w, err)
 		return
 	}
-	got, ok := ask[*demopb.Got](s, w, r, s.config.Cluster.ShardForString(key), kv.Child, &demopb.Get{Key: []byte(key)})
-	switch {
-	case !ok:
-	case got.GetEntry() == nil:
-		fail(w, http.StatusNotFound, problem{codeNotFound, notExecuted, "the key has no value"})
-	default:
-		w.Header().Set("ETag", kv.Quote(got.GetEntry().GetEtag()))
+	entry, ok := askValues[*demopb.Entry](s, w, r, key, &demopb.Get{Key: []byte(key)})
+	if ok {
+		w.Header().Set("ETag", kv.Quote(entry.GetEtag()))
 		w.Header().Set("Content-Type", "application/octet-stream")
-		_, _ = w.Write(got.GetEntry().GetValue()) //nolint:gosec // bytes without a type, which no browser may guess
+		_, _ = w.Write(entry.GetValue()) //nolint:gosec // bytes without a type, which no browser may guess
 	}
 }
 
@@ -54,15 +47,14 @@ func (s *Service) deleteValue(w http.ResponseWriter, r *http.Request) {
 		invalid(w, err)
 		return
 	}
-	done, ok := ask[*demopb.DeleteDone](s, w, r, s.config.Cluster.ShardForString(key), kv.Child,
-		&demopb.Delete{Key: []byte(key), When: when})
-	switch {
-	case !ok:
-	case done.GetRefused():
-		refuse(w)
-	default:
+	if _, ok := askValues[*demopb.DeleteDone](s, w, r, key, &demopb.Delete{Key: []byte(key), When: when}); ok {
 		w.WriteHeader(http.StatusNoContent)
 	}
+}
+
+// askValues asks the child that keeps the key's value.
+func askValues[T proto.Message](s *Service, w http.ResponseWriter, r *http.Request, key string, request proto.Message) (T, bool) {
+	return ask[T](w, r, s.config.Cluster.Ask, s.config.Cluster.ShardForString(key), kv.Child, request)
 }
 
 // guarded is the key of a write and what has to hold for it.
@@ -73,8 +65,4 @@ func guarded(r *http.Request) (string, *demopb.Preconditions, error) {
 	}
 	when, err := kv.ParsePreconditions(r.Header.Values("If-Match"), r.Header.Values("If-None-Match"))
 	return key, when, err
-}
-
-func refuse(w http.ResponseWriter) {
-	fail(w, http.StatusPreconditionFailed, problem{codePrecondition, notExecuted, "the precondition does not hold: nothing was written"})
 }

@@ -5,103 +5,96 @@ import (
 	"context"
 	"crypto/rand"
 	"fmt"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/demopb"
+	"github.com/slap-go/slap/cmd/demo/internal/table"
 )
 
 // Child is the name under which a shard has this child.
 const Child = "kv"
+
+// Codes of the [slap.AppError] of a request that is refused. Nothing was written.
+const (
+	NotFound           = "not_found"           // the key has no value
+	PreconditionFailed = "precondition_failed" // what the write asked for does not hold
+)
 
 // prefix separates the values from what else the shard's database holds.
 const prefix = "k/"
 
 // Spec is the child as a shard starts it.
 func Spec(shard *slap.Shard) slap.ChildSpec {
-	return slap.ChildSpec{Name: Child, New: func() actor.Actor { return &values{shard: shard} }}
+	return slap.ChildSpec{Name: Child, New: func() actor.Actor { return &values{table.Of(shard, prefix)} }}
 }
 
 // values is the one writer of its shard's values. Between a precondition's check
 // and the write nothing else runs.
-type values struct{ shard *slap.Shard }
+type values struct{ table table.Table }
 
-// readPatience bounds a read, which waits while the store is away. A write is
-// waited for as long as it takes: one that was given up could still be applied,
-// after the next.
-const readPatience = 10 * time.Second
-
-// Receive answers reads and conditional writes. Every answer, also a refusal,
-// waits until what it is based on is durable.
+// Receive answers reads and conditional writes.
 func (v *values) Receive(ctx actor.Context) {
 	switch m := ctx.Message().(type) {
 	case *demopb.Get:
-		v.get(ctx, m)
+		v.table.Respond(ctx, v.get(m))
 	case *demopb.Put:
-		v.put(ctx, m)
+		v.table.Respond(ctx, v.put(m))
 	case *demopb.Delete:
-		v.remove(ctx, m)
+		v.table.Respond(ctx, v.remove(m))
 	}
 }
 
-func (v *values) get(ctx actor.Context, m *demopb.Get) {
+func (v *values) get(m *demopb.Get) table.Answer {
 	entry, err := v.load(m.GetKey())
-	if err != nil {
-		ctx.Respond(err)
-		return
+	if err == nil && entry == nil {
+		return table.Answer{Reply: &slap.AppError{Code: NotFound, Message: "the key has no value"}}
 	}
-	v.respondRead(ctx, &demopb.Got{Entry: entry})
+	return table.Answer{Reply: entry, Err: err}
 }
 
-func (v *values) put(ctx actor.Context, m *demopb.Put) {
+func (v *values) put(m *demopb.Put) table.Answer {
 	current, err := v.load(m.GetKey())
 	if err != nil {
-		ctx.Respond(err)
-		return
+		return table.Answer{Err: err}
 	}
 	if !holds(m.GetWhen(), current) {
-		v.respondRead(ctx, &demopb.PutDone{Refused: true})
-		return
+		return refused()
 	}
 	entry := &demopb.Entry{Etag: newETag(), Value: m.GetValue()}
-	seq, err := v.store(m.GetKey(), entry)
+	data, err := proto.Marshal(entry)
 	if err != nil {
-		ctx.Respond(err)
-		return
+		return table.Answer{Err: fmt.Errorf("the value cannot be stored: %w", err)}
 	}
-	v.shard.RespondWhenDurable(ctx, seq, &demopb.PutDone{Etag: entry.GetEtag()})
+	seq, err := v.table.Put(m.GetKey(), data)
+	return table.Answer{Reply: &demopb.PutDone{Etag: entry.GetEtag()}, Seq: seq, Err: err}
 }
 
-func (v *values) remove(ctx actor.Context, m *demopb.Delete) {
+func (v *values) remove(m *demopb.Delete) table.Answer {
 	current, err := v.load(m.GetKey())
-	if err != nil {
-		ctx.Respond(err)
-		return
+	switch {
+	case err != nil:
+		return table.Answer{Err: err}
+	case !holds(m.GetWhen(), current):
+		return refused()
+	case current == nil:
+		return table.Answer{Reply: &demopb.DeleteDone{}}
 	}
-	if refused := !holds(m.GetWhen(), current); refused || current == nil {
-		v.respondRead(ctx, &demopb.DeleteDone{Refused: refused})
-		return
-	}
-	seq, err := v.shard.DB().Delete(context.Background(), row(m.GetKey()))
-	if err != nil {
-		ctx.Respond(err)
-		return
-	}
-	v.shard.RespondWhenDurable(ctx, seq, &demopb.DeleteDone{})
+	seq, err := v.table.Delete(m.GetKey())
+	return table.Answer{Reply: &demopb.DeleteDone{}, Seq: seq, Err: err}
 }
 
-func (v *values) respondRead(ctx actor.Context, reply proto.Message) {
-	v.shard.RespondWhenDurable(ctx, v.shard.WrittenSeq(), reply)
+func refused() table.Answer {
+	return table.Answer{Reply: &slap.AppError{
+		Code: PreconditionFailed, Message: "the precondition does not hold: nothing was written",
+	}}
 }
 
 // load is nil when the key has no value.
 func (v *values) load(key []byte) (*demopb.Entry, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
-	defer cancel()
-	data, found, err := v.shard.DB().Get(ctx, row(key), nil)
+	data, found, err := v.table.Get(context.Background(), key)
 	if err != nil || !found {
 		return nil, err
 	}
@@ -111,16 +104,6 @@ func (v *values) load(key []byte) (*demopb.Entry, error) {
 	}
 	return entry, nil
 }
-
-func (v *values) store(key []byte, entry *demopb.Entry) (uint64, error) {
-	data, err := proto.Marshal(entry)
-	if err != nil {
-		return 0, fmt.Errorf("the value cannot be stored: %w", err)
-	}
-	return v.shard.DB().Put(context.Background(), row(key), data, nil)
-}
-
-func row(key []byte) []byte { return append([]byte(prefix), key...) }
 
 // newETag is random, so that no two writes ever share one: not of one key, not
 // across a DELETE, not across a restart.

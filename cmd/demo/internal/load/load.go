@@ -108,7 +108,7 @@ func (l *Load) work(ctx context.Context, n int) {
 		node.note(err)
 		l.tally.add(err, time.Since(began))
 		if err != nil {
-			wait(ctx, pause)
+			Pause(ctx, pause)
 		}
 	}
 }
@@ -124,7 +124,8 @@ func (l *Load) write(ctx context.Context, node *client.Client, n int) error {
 	return err
 }
 
-func wait(ctx context.Context, d time.Duration) {
+// Pause waits for a time, or until ctx ends.
+func Pause(ctx context.Context, d time.Duration) {
 	timer := time.NewTimer(d)
 	defer timer.Stop()
 	select {

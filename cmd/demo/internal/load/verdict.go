@@ -69,7 +69,7 @@ func (l *Load) verify(ctx context.Context, total *Verdict, one func(context.Cont
 		if ctx.Err() != nil {
 			return fmt.Errorf("not everything could be read back: %w", err)
 		}
-		wait(ctx, 5*pause+time.Duration(turn)*pause)
+		Pause(ctx, 5*pause+time.Duration(turn)*pause)
 	}
 }
 

@@ -3,84 +3,104 @@ package node
 import (
 	"flag"
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
 
-// readFile sets the flags that the command line did not, from a YAML or JSON
-// mapping whose keys are the flags' names with underscores.
-func readFile(path string, flags *flag.FlagSet) error {
+// readFile reads a YAML or JSON mapping. Keys that are flags, with underscores, set
+// those that the command line did not. It returns the others: a key and one below it
+// are joined by a dot, values are in YAML.
+func readFile(path string, set *flag.FlagSet) (others map[string]string, err error) {
+	keys, err := parseFile(path)
+	if err != nil {
+		return nil, err
+	}
+	onCommandLine := map[string]bool{}
+	set.Visit(func(f *flag.Flag) { onCommandLine[f.Name] = true })
+	others = map[string]string{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		name := strings.ReplaceAll(key, "_", "-")
+		isFlag := set.Lookup(name) != nil && !strings.Contains(key, "-") && key != "config"
+		switch {
+		case !isFlag:
+			err = flatten(others, key, keys[key])
+		case !onCommandLine[name]:
+			err = setFlag(set, name, keys[key])
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--config %s: key %q: %w", path, key, err)
+		}
+	}
+	return others, nil
+}
+
+func parseFile(path string) (map[string]any, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return fmt.Errorf("--config: %w", err)
+		return nil, fmt.Errorf("--config: %w", err)
 	}
 	var document yaml.Node
 	if err := yaml.Unmarshal(data, &document); err != nil {
-		return fmt.Errorf("--config %s is neither YAML nor JSON: %w", path, err)
+		return nil, fmt.Errorf("--config %s is neither YAML nor JSON: %w", path, err)
 	}
 	if len(document.Content) == 0 {
-		return nil
+		return nil, nil
 	}
-	mapping := document.Content[0]
-	if mapping.Kind != yaml.MappingNode {
-		return fmt.Errorf("--config %s has to be a mapping of keys to values", path)
+	if document.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("--config %s has to be a mapping of keys to values", path)
 	}
-	return setKeys(path, mapping.Content, flags)
+	var keys map[string]any
+	if err := document.Decode(&keys); err != nil {
+		return nil, fmt.Errorf("--config %s: %w", path, err)
+	}
+	return keys, nil
 }
 
-// setKeys takes keys and values in turn.
-func setKeys(path string, nodes []*yaml.Node, flags *flag.FlagSet) error {
-	given := map[string]bool{}
-	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	seen := map[string]bool{}
-	for i := 0; i+1 < len(nodes); i += 2 {
-		key := nodes[i].Value
-		if seen[key] {
-			return fmt.Errorf("--config %s: key %q is there twice", path, key)
+// setFlag sets a flag to a value, or to a list of values joined by commas.
+func setFlag(set *flag.FlagSet, name string, value any) error {
+	list, isList := value.([]any)
+	if !isList {
+		list = []any{value}
+	}
+	items := make([]string, len(list))
+	for i, item := range list {
+		switch item.(type) {
+		case nil, map[string]any, []any:
+			return fmt.Errorf("it has to be a single value")
 		}
-		seen[key] = true
-		if err := setKey(flags, given, key, nodes[i+1]); err != nil {
-			return fmt.Errorf("--config %s: %w", path, err)
+		items[i] = fmt.Sprint(item)
+	}
+	text := strings.Join(items, ",")
+	if err := set.Set(name, text); err != nil {
+		return fmt.Errorf("%q does not fit: %w", text, err)
+	}
+	return nil
+}
+
+// flatten writes a value, or those one level below it, as text.
+func flatten(into map[string]string, key string, value any) (err error) {
+	inner, nested := value.(map[string]any)
+	if !nested {
+		into[key], err = text(value)
+		return err
+	}
+	for name, value := range inner {
+		if into[key+"."+name], err = text(value); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func setKey(flags *flag.FlagSet, given map[string]bool, key string, node *yaml.Node) error {
-	name := strings.ReplaceAll(key, "_", "-")
-	if flags.Lookup(name) == nil || strings.Contains(key, "-") || name == "config" {
-		return unknownKey(flags, key)
+// text is a value in YAML.
+func text(value any) (string, error) {
+	if text, ok := value.(string); ok {
+		return text, nil
 	}
-	value, err := text(node)
-	if err != nil {
-		return fmt.Errorf("key %q: %w", key, err)
-	}
-	if given[name] {
-		return nil
-	}
-	if err := flags.Set(name, value); err != nil {
-		return fmt.Errorf("key %q: %q does not fit: %w", key, value, err)
-	}
-	return nil
-}
-
-// text is the node as a flag would be given: a scalar, or a list of them joined
-// by commas.
-func text(node *yaml.Node) (string, error) {
-	switch {
-	case node.Kind == yaml.ScalarNode && node.Tag != "!!null":
-		return node.Value, nil
-	case node.Kind == yaml.SequenceNode:
-		items := make([]string, len(node.Content))
-		for i, item := range node.Content {
-			if item.Kind != yaml.ScalarNode {
-				return "", fmt.Errorf("item %d has to be a single value", i+1)
-			}
-			items[i] = item.Value
-		}
-		return strings.Join(items, ","), nil
-	}
-	return "", fmt.Errorf("it has to be a single value")
+	text, err := yaml.Marshal(value)
+	return strings.TrimSpace(string(text)), err
 }

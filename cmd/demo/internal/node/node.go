@@ -5,11 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync"
 
 	"github.com/slap-go/slap"
-	"github.com/slap-go/slap/cmd/demo/internal/counter"
 	"github.com/slap-go/slap/cmd/demo/internal/httpapi"
-	"github.com/slap-go/slap/cmd/demo/internal/kv"
+	"github.com/slap-go/slap/cmd/demo/internal/journal"
 	"github.com/slap-go/slap/store/slatedb"
 )
 
@@ -32,25 +32,41 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 		return err
 	}
 	defer meters.close(context.WithoutCancel(ctx))
-	cluster, err := slap.New(config(o, log, meters)) //nolint:contextcheck // a cluster lives in a context of its own
+	config := o.Slap
+	config.Logger, config.MeterProvider = log.Logger, meters.provider
+	cluster, err := slap.New(config) //nolint:contextcheck // a cluster lives in a context of its own
 	if err != nil {
 		return err
 	}
-	service, err := httpapi.New(httpapi.Config{
-		ClusterName: o.Cluster, NodeName: o.Name, Shards: o.Shards, Store: o.Store.String(),
-		Cluster: cluster, Metrics: meters.handler(), MeterProvider: meters.provider,
+	var events journal.Journal
+	defer follow(context.WithoutCancel(ctx), cluster, &events)()
+	service := httpapi.New(httpapi.Config{
+		ClusterName: config.Cluster, NodeName: config.Name, Shards: config.Shards, Store: config.Store.String(),
+		Cluster: cluster, Journal: &events, Metrics: meters.handler(), Requests: meters.requests,
 	})
-	if err != nil {
-		return err
-	}
-	n := &running{options: o, cluster: cluster, service: service, log: log}
+	n := &running{config: config, cluster: cluster, service: service, log: log}
 	n.server = serve(sockets.http, service)
 	return n.run(ctx, sockets, stdout)
 }
 
+// waiting is how many events may wait for the journal: more than come at once.
+const waiting = 10_000
+
+// follow writes the node's journal and returns what ends that.
+func follow(ctx context.Context, cluster *slap.Cluster, into *journal.Journal) (end func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	events := cluster.Events(ctx, waiting)
+	var loop sync.WaitGroup
+	loop.Go(func() { into.Follow(events) })
+	return func() {
+		cancel()
+		loop.Wait()
+	}
+}
+
 // running is a node from its start to its end.
 type running struct {
-	options Options
+	config  slap.Config
 	cluster *slap.Cluster
 	service *httpapi.Service
 	server  *server
@@ -73,12 +89,12 @@ func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
 
 func (n *running) start(ctx context.Context) error {
 	if err := n.cluster.Start(ctx); err != nil {
-		return misfit(ctx, n.options, err)
+		return misfit(ctx, n.config, err)
 	}
 	for _, a := range n.cluster.Assignments() {
 		if hopeless(a.Err) {
 			_ = n.cluster.Stop(ctx) // nothing was written
-			return a.Err
+			return fmt.Errorf("shard %d cannot be opened: %w", a.Shard, a.Err)
 		}
 	}
 	return nil
@@ -92,7 +108,7 @@ func hopeless(err error) bool {
 // serve says when the node is ready and waits for its end.
 func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error {
 	if err := n.cluster.AwaitReady(ctx); err == nil {
-		fmt.Fprintf(stdout, "ready name=%s remote=%s http=%s\n", n.options.Name, at.remote.Addr(), at.http.Addr())
+		fmt.Fprintf(stdout, "ready name=%s remote=%s http=%s\n", n.config.Name, at.remote.Addr(), at.http.Addr())
 	}
 	select {
 	case <-ctx.Done():
@@ -117,19 +133,4 @@ func (n *running) leave(ctx context.Context) error {
 	}
 	n.log.Info("left")
 	return nil
-}
-
-func config(o Options, log *log, m *meters) slap.Config {
-	return slap.Config{
-		Cluster:       o.Cluster,
-		Name:          o.Name,
-		Store:         o.Store,
-		Shards:        o.Shards,
-		Settings:      map[string]any{"flush_interval": o.FlushInterval.String()},
-		Logger:        log.Logger,
-		MeterProvider: m.provider,
-		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
-			return []slap.ChildSpec{counter.Spec(shard), kv.Spec(shard)}
-		},
-	}
 }

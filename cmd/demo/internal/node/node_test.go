@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"regexp"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -15,27 +14,10 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/slap-go/slap/cmd/demo/internal/client"
+	"github.com/slap-go/slap/cmd/demo/internal/process"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
-
-// buffer is one that a node writes while a test reads it.
-type buffer struct {
-	mu sync.Mutex
-	b  strings.Builder
-}
-
-func (t *buffer) Write(p []byte) (int, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.Write(p)
-}
-
-func (t *buffer) String() string {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.b.String()
-}
 
 var readyLine = regexp.MustCompile(`(?m)^ready name=a remote=127\.0\.0\.1:\d+ http=(\S+)$`)
 
@@ -48,7 +30,7 @@ func runNode(t *testing.T) (address string, leave func() error) {
 	}, io.Discard)
 	require.NoError(t, err)
 	ctx, cancel := context.WithCancelCause(context.Background())
-	var stdout, stderr buffer
+	var stdout, stderr process.Transcript
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, o, &stdout, &stderr) }()
 	leave = func() error {
@@ -91,7 +73,7 @@ func TestConnectionsFromOtherNodesAreHungUpOn(t *testing.T) {
 }
 
 func TestTheLogIsSilentUntilTheNodeHasStarted(t *testing.T) {
-	var out buffer
+	var out process.Transcript
 	l := newLog(&out)
 	l.Error("unheard")
 	require.Empty(t, out.String())

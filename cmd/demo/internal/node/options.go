@@ -1,5 +1,3 @@
-// Package node runs one node of the demo: its options, its cluster and its HTTP
-// server, from the first check to the clean leave.
 package node
 
 import (
@@ -7,28 +5,23 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/internal/flags"
-	"github.com/slap-go/slap/store"
 )
 
 // Options is what `demo node` was told, checked as far as that goes without
 // touching anything.
 type Options struct {
-	Name, Cluster string
-	Listen        string // where other nodes would reach this one
-	Advertise     string // the address they are told, if it is another
-	HTTP          string
+	Slap slap.Config // what of it is data; the node adds its functions
 
-	StoreURL string
-	Store    store.Store
-	Shards   int
+	Listen    string // where other nodes would reach this one
+	Advertise string // the address they are told, if it is another
+	HTTP      string
 
-	Strategy      string
 	FlushInterval time.Duration
 
 	// Of the strategies on several nodes; checked always, used by them alone.
@@ -37,10 +30,8 @@ type Options struct {
 	Peers        peers
 	TrustLeases  bool
 
-	Config string // the file that was read
+	file string // that was read
 }
-
-var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // ParseOptions reads the command line of `demo node` and the file that it names,
 // and checks every flag whatever the strategy. A request for help prints the
@@ -51,78 +42,76 @@ func ParseOptions(arguments []string, usage io.Writer) (Options, error) {
 	if err := flags.Parse(set, arguments, usage); err != nil {
 		return o, err
 	}
-	if o.Config != "" {
-		if err := readFile(o.Config, set); err != nil {
+	others := map[string]string{}
+	if o.file != "" {
+		var err error
+		if others, err = readFile(o.file, set); err != nil {
 			return o, err
 		}
 	}
-	return o, o.check()
+	if err := o.check(set); err != nil {
+		return o, err
+	}
+	return o, o.configure(set, others)
 }
 
+// The flags that are keys of slap's configuration are texts here: slap reads them.
 func (o *Options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("node", flag.ContinueOnError)
-	f.StringVar(&o.Name, "name", "", "the node's unique `name` (required)")
+	f.String("name", "", "the node's unique `name` (required)")
 	f.StringVar(&o.Listen, "listen", "", "`host:port` for other nodes (required)")
 	f.StringVar(&o.HTTP, "http", "", "`host:port` of the HTTP service (required)")
-	f.StringVar(&o.StoreURL, "store", "", "`URL` of the store: memory:///, file:///dir or s3://bucket/prefix?endpoint=…&region=… (required)")
+	f.String("store", "", "`URL` of the store: memory:///, file:///dir or s3://bucket/prefix?endpoint=…&region=… (required)")
 	f.StringVar(&o.Advertise, "advertise", "", "`host:port` that other nodes are told, if it is not --listen")
-	f.IntVar(&o.Shards, "shards", 8, "`number` of shards, fixed by the first start")
-	f.StringVar(&o.Strategy, "strategy", "local",
-		"`name` of what decides who owns which shard: local; static and object-lease are not served by this build yet")
+	f.String("shards", "", fmt.Sprintf("`number` of shards, fixed by the first start (default %d)", defaults().Shards))
+	f.String("strategy", "", "`name` of what decides who owns which shard: "+
+		"local (default) or static; object-lease is not served by this build yet")
 	flags.Duration(f, &o.LeaseTTL, "lease-ttl", 15*time.Second, "`duration` that a lease lasts unrenewed")
 	flags.Duration(f, &o.MaxClockSkew, "max-clock-skew", 0, "`duration` that wall clocks may differ by; 0s does not compare them")
 	flags.Duration(f, &o.FlushInterval, "flush-interval", 100*time.Millisecond, "shortest `duration` between two flushes of a shard")
-	f.Var(&o.Peers, "peers", "the other nodes: `a=host:port,b=host:port`")
+	f.Var(&o.Peers, "peers", "all nodes, this one too: `a=host:port,b=host:port`; static: shard n belongs to entry n modulo their count")
 	f.BoolVar(&o.TrustLeases, "trust-leases", false, "call owners that are known from leases alone")
-	f.StringVar(&o.Cluster, "cluster", "demo", "the cluster's `name`")
-	f.StringVar(&o.Config, "config", "", "`file` with the same settings by key (YAML or JSON; flag --lease-ttl is key lease_ttl)")
+	f.String("cluster", "", fmt.Sprintf("the cluster's `name` (default %s)", defaults().Cluster))
+	f.StringVar(&o.file, "config", "", "YAML or JSON `file` with the keys of slap's configuration, "+
+		"and the other flags by key (flag --lease-ttl is key lease_ttl)")
 	return f
 }
 
-// check finds the first value that cannot be meant.
-func (o *Options) check() error {
-	for _, check := range []func() error{o.checkRequired, o.checkNames, o.checkAddresses, o.checkStore, o.checkNumbers, o.checkStrategy} {
-		if err := check(); err != nil {
+// check finds the first value that cannot be meant, among those that slap does not
+// check.
+func (o *Options) check(set *flag.FlagSet) error {
+	strategy := set.Lookup("strategy").Value.String()
+	for _, err := range []error{o.checkRequired(set), o.checkAddresses(), o.checkDurations(), checkStrategy(strategy)} {
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// checkRequired names all that is missing at once; a single one is told by the
-// check of its own.
-func (o *Options) checkRequired() error {
+// checkRequired names all that is missing at once.
+func (o *Options) checkRequired(set *flag.FlagSet) error {
 	var missing, example []string
-	for _, r := range []struct{ flag, value, example string }{
-		{"--name", o.Name, "a"},
-		{"--listen", o.Listen, "127.0.0.1:7001"},
-		{"--http", o.HTTP, "127.0.0.1:8001"},
-		{"--store", o.StoreURL, "file:///var/lib/demo"},
+	for _, r := range []struct{ flag, example string }{
+		{"name", "a"},
+		{"listen", "127.0.0.1:7001"},
+		{"http", "127.0.0.1:8001"},
+		{"store", "file:///var/lib/demo"},
 	} {
-		if r.value == "" {
-			missing = append(missing, r.flag)
-			example = append(example, r.flag+" "+r.example)
+		if set.Lookup(r.flag).Value.String() == "" {
+			missing = append(missing, "--"+r.flag)
+			example = append(example, "--"+r.flag+" "+r.example)
 		}
 	}
-	last := len(missing) - 1
-	if last < 1 {
+	switch last := len(missing) - 1; last {
+	case -1:
 		return nil
+	case 0:
+		return fmt.Errorf("%s is empty: give it a value such as %s", missing[0], example[0])
+	default:
+		return fmt.Errorf("%s and %s are empty: give them values such as %s",
+			strings.Join(missing[:last], ", "), missing[last], strings.Join(example, " "))
 	}
-	return fmt.Errorf("%s and %s are empty: give them values such as %s",
-		strings.Join(missing[:last], ", "), missing[last], strings.Join(example, " "))
-}
-
-func (o *Options) checkNames() error {
-	names := [][2]string{{"--name", o.Name}, {"--cluster", o.Cluster}}
-	for _, n := range names {
-		if n[1] == "" {
-			return fmt.Errorf("%s is empty: give it a name", n[0])
-		}
-		if !nameForm.MatchString(n[1]) {
-			return fmt.Errorf("%s %q is no name: use up to 63 letters, digits and . _ -, with a letter or digit first", n[0], n[1])
-		}
-	}
-	return nil
 }
 
 func (o *Options) checkAddresses() error {
@@ -141,25 +130,8 @@ func (o *Options) checkAddresses() error {
 	return flags.Reachable("--advertise", o.Advertise)
 }
 
-func (o *Options) checkStore() error {
-	if o.StoreURL == "" {
-		return errors.New("--store is empty: give it a URL such as file:///var/lib/demo")
-	}
-	s, err := store.Parse(o.StoreURL)
-	if err != nil {
-		return fmt.Errorf("--store: %w", err)
-	}
-	o.Store = s
-	return nil
-}
-
-// maxShards is far above what one process carries well; a larger number is a typing error.
-const maxShards = 4096
-
-func (o *Options) checkNumbers() error {
+func (o *Options) checkDurations() error {
 	switch {
-	case o.Shards < 1 || o.Shards > maxShards:
-		return fmt.Errorf("--shards is %d: it has to be between 1 and %d", o.Shards, maxShards)
 	case o.FlushInterval <= 0:
 		return fmt.Errorf("--flush-interval is %s: it has to be above zero", o.FlushInterval)
 	case o.LeaseTTL <= 0:
@@ -170,15 +142,13 @@ func (o *Options) checkNumbers() error {
 	return nil
 }
 
-func (o *Options) checkStrategy() error {
-	known := []string{"local", "static", "object-lease"}
+func checkStrategy(name string) error {
+	known := []string{"", "local", "static", "object-lease"}
 	switch {
-	case !slices.Contains(known, o.Strategy):
-		return fmt.Errorf("--strategy %q is unknown: use %s", o.Strategy, strings.Join(known, ", "))
-	case o.Strategy == "static" && len(o.Peers) == 0:
-		return errors.New("--peers is empty: --strategy static gives the shards to the nodes that it names")
-	case o.Strategy != "local":
-		return fmt.Errorf("--strategy %s is not served by this build: use --strategy local", o.Strategy)
+	case !slices.Contains(known, name):
+		return fmt.Errorf("--strategy %q is unknown: use %s", name, strings.Join(known[1:], ", "))
+	case name == "object-lease":
+		return errors.New("--strategy object-lease is not served by this build: use --strategy local or static")
 	}
 	return nil
 }

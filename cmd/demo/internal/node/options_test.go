@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/strategy/static"
 )
 
 // good is the shortest command line that is accepted.
@@ -20,13 +23,15 @@ func good(more ...string) []string {
 func TestOptionsDefaults(t *testing.T) {
 	o, err := ParseOptions(good(), io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, 8, o.Shards)
-	require.Equal(t, "demo", o.Cluster)
-	require.Equal(t, "local", o.Strategy)
+	require.Equal(t, 8, o.Slap.Shards)
+	require.Equal(t, "demo", o.Slap.Cluster)
+	require.Equal(t, "a", o.Slap.Name)
+	require.Nil(t, o.Slap.Strategy, "local is slap's own default")
+	require.Empty(t, o.Slap.Settings, "100ms is slap's own default")
 	require.Equal(t, 100*time.Millisecond, o.FlushInterval)
 	require.Equal(t, 15*time.Second, o.LeaseTTL)
 	require.Zero(t, o.MaxClockSkew)
-	require.Equal(t, "memory:///", o.Store.String())
+	require.Equal(t, "memory:///", o.Slap.Store.String())
 }
 
 func TestOptionsIgnoreValidFlagsOfOtherStrategies(t *testing.T) {
@@ -37,6 +42,18 @@ func TestOptionsIgnoreValidFlagsOfOtherStrategies(t *testing.T) {
 	require.Equal(t, "a=127.0.0.1:7001,b=h:7002", o.Peers.String())
 }
 
+func TestOptionsReachSlap(t *testing.T) {
+	o, err := ParseOptions(good("--shards", "3", "--cluster", "shop", "--flush-interval", "5ms",
+		"--strategy", "static", "--peers", "b=h:1,a=h:2"), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 3, o.Slap.Shards)
+	require.Equal(t, "shop", o.Slap.Cluster)
+	require.Equal(t, "5ms", o.Slap.Settings["flush_interval"])
+	require.IsType(t, &static.Static{}, o.Slap.Strategy)
+	_, err = slap.New(o.Slap)
+	require.NoError(t, err)
+}
+
 // Every line is refused with one sentence that contains the words beside it.
 func TestOptionsRefuse(t *testing.T) {
 	for _, c := range []struct{ line, says string }{
@@ -45,9 +62,9 @@ func TestOptionsRefuse(t *testing.T) {
 		{"--name a --listen 127.0.0.1:1", "--http and --store are empty: give them values such as --http 127.0.0.1:8001 --store file:///var/lib/demo"},
 		{"--name a --listen 127.0.0.1:1 --http 127.0.0.1:2", "--store is empty"},
 		{"+ --name=", "--name is empty"},
-		{"+ --name a@b", `--name "a@b" is no name`},
-		{"+ --name " + strings.Repeat("x", 64), "is no name"},
-		{"+ --cluster=", "--cluster is empty"},
+		{"+ --name a@b", `--name "a@b" must be`},
+		{"+ --name " + strings.Repeat("x", 64), "at most 63"},
+		{"+ --cluster=", "--cluster must not be empty"},
 		{"+ --cluster a/b", "--cluster"},
 		{"+ --listen 127.0.0.1", "--listen"},
 		{"+ --listen 127.0.0.1:x", "--listen"},
@@ -60,15 +77,20 @@ func TestOptionsRefuse(t *testing.T) {
 		{"+ --store file://relative", "--store"},
 		{"+ --store s3:///", "--store"},
 		{"+ --store s3://b/p?foo=1", "foo"},
-		{"+ --shards 0", "--shards is 0"},
-		{"+ --shards -1", "--shards is -1"},
+		{"+ --store=", "--store is empty"},
+		{"+ --shards 0", "--shards must not be 0"},
+		{"+ --shards -1", "--shards must be from 1"},
 		{"+ --shards 1000000", "--shards is 1000000"},
-		{"+ --shards many", "shards"},
+		{"+ --shards 99999999999999999999", "--shards must be a whole number"},
+		{"+ --shards many", `--shards must be a whole number, not "many"`},
+		{"+ --shards 1.5", "--shards must be a whole number"},
+		{"+ --shards=", "--shards must be a whole number"},
 		{"+ --strategy paxos", "--strategy"},
 		{"+ --strategy static", "--peers is empty"},
-		{"+ --strategy static --peers a=h:1", "--strategy static is not served by this build"},
+		{"+ --strategy static --peers b=h:1", "--peers does not name this node, a"},
+		{"+ --strategy static --peers a=h:1 --shards 0", "--shards must not be 0"},
+		{"+ --strategy=", "--strategy"},
 		{"+ --strategy object-lease", "--strategy object-lease is not served by this build"},
-		{"+ --strategy static --shards 0", "--shards is 0"},
 		{"+ --lease-ttl 0s", "--lease-ttl is 0s"},
 		{"+ --lease-ttl -1s", "--lease-ttl"},
 		{"+ --lease-ttl 15", "lease-ttl: it is no duration such as 100ms"},
@@ -114,7 +136,7 @@ func TestOptionsHelpListsEveryFlag(t *testing.T) {
 	} {
 		require.Contains(t, usage.String(), "  -"+name)
 	}
-	for _, line := range []string{"-lease-ttl duration", "-max-clock-skew duration", "-flush-interval duration", "-strategy name", "not served by this build yet"} {
+	for _, line := range []string{"-lease-ttl duration", "-max-clock-skew duration", "-flush-interval duration", "-strategy name", "not served by this build yet", "(default 8)", "(default demo)"} {
 		require.Contains(t, usage.String(), line)
 	}
 }
@@ -136,8 +158,8 @@ peers: [a=h:1, b=h:2]
 `)
 	o, err := ParseOptions(good("--config", path, "--shards", "2"), io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, "a", o.Name, "a flag overrides the file")
-	require.Equal(t, 2, o.Shards)
+	require.Equal(t, "a", o.Slap.Name, "a flag overrides the file")
+	require.Equal(t, 2, o.Slap.Shards)
 	require.Equal(t, 3*time.Second, o.LeaseTTL)
 	require.True(t, o.TrustLeases)
 	require.Len(t, o.Peers, 2)
@@ -147,8 +169,39 @@ func TestConfigFileMayBeJSONAndHoldEverything(t *testing.T) {
 	path := configFile(t, `{"name": "j", "listen": "127.0.0.1:1", "http": "127.0.0.1:2", "store": "memory:///", "flush_interval": "5ms"}`)
 	o, err := ParseOptions([]string{"--config", path}, io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, "j", o.Name)
-	require.Equal(t, 5*time.Millisecond, o.FlushInterval)
+	require.Equal(t, "j", o.Slap.Name)
+	require.Equal(t, "5ms", o.Slap.Settings["flush_interval"])
+}
+
+func TestConfigFileMayHoldTheKeysOfSlap(t *testing.T) {
+	path := configFile(t, `
+call_timeout: 5s
+retries: 0
+max_pending: 7
+path: "0123"
+settings:
+  flush_interval: 20ms
+  l0_max_ssts: 9
+  compactor_options: {poll_interval: 2s}
+strategy: static
+strategy_options:
+  backoff_base: 100ms
+  assignments: {a: "0-3, 7", b: [4, 5, 6]}
+`)
+	o, err := ParseOptions(good("--config", path), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, 5*time.Second, o.Slap.CallTimeout)
+	require.Equal(t, 7, o.Slap.MaxPending)
+	require.Equal(t, "0123", o.Slap.Path)
+	require.Equal(t, "20ms", o.Slap.Settings["flush_interval"])
+	require.Equal(t, map[string]any{"poll_interval": "2s"}, o.Slap.Settings["compactor_options"])
+	_, err = slap.New(o.Slap)
+	require.NoError(t, err)
+
+	o, err = ParseOptions(good("--config", path, "--flush-interval", "1ms", "--strategy", "static"), io.Discard)
+	require.NoError(t, err)
+	require.Equal(t, "1ms", o.Slap.Settings["flush_interval"], "a flag overrides the file, by key")
+	require.Contains(t, o.Slap.Settings, "l0_max_ssts")
 }
 
 func TestConfigFileThatIsEmptySetsNothing(t *testing.T) {
@@ -159,18 +212,25 @@ func TestConfigFileThatIsEmptySetsNothing(t *testing.T) {
 func TestConfigFileRefuses(t *testing.T) {
 	for _, c := range []struct{ text, says string }{
 		{"shard: 4", `unknown key "shard": did you mean "shards"?`},
-		{"listn: x", `unknown key "listn": did you mean "listen"?`},
-		{"lease-ttl: 3s", `did you mean "lease_ttl"?`},
+		{"lease-ttl: 3s", "unknown key"},
 		{"colour: red", `unknown key "colour"`},
-		{"flush_interval: 5", `key "flush_interval": "5" does not fit: it is no duration such as 100ms`},
-		{"lease-ttl: 3s", `unknown key "lease-ttl"`},
 		{"config: other", `unknown key "config"`},
-		{"shards: 0", "--shards is 0"},
-		{"shards: many", `key "shards"`},
+		{"settings: {l0_max_sst: 3}", `did you mean "l0_max_ssts"?`},
+		{"settings: {flush_interval: 0s}", "flush_interval must be above 0"},
+		{"settings: 5", "settings must be an object"},
+		{"strategy_options: {backoff: 1s}", "strategy_options"},
+		{"strategy: paxos", `--strategy "paxos" is unknown`},
+		{"call_timeout: 0s", "call_timeout must not be 0s"},
+		{"call_timeout: 5", "call_timeout must be a duration"},
+		{"max_pending:", "max_pending"},
+		{"flush_interval: 5", `key "flush_interval": "5" does not fit: it is no duration such as 100ms`},
+		{"shards: 0", "--shards must not be 0"},
+		{"shards: many", `--shards must be a whole number, not "many"`},
 		{"shards:", `key "shards"`},
 		{"shards: ~", `key "shards"`},
 		{"shards: {a: 1}", `key "shards"`},
 		{"peers: [[a]]", `key "peers"`},
+		{"peers: [a]", `peer "a" has no address`},
 		{"name: ''\n", "--name is empty"},
 		{"shards: 1\nshards: 2", "shards"},
 		{"[1, 2]", "mapping"},
@@ -187,6 +247,7 @@ func TestConfigFileRefuses(t *testing.T) {
 			}
 			_, err := ParseOptions(arguments, io.Discard)
 			require.ErrorContains(t, err, c.says)
+			require.NotContains(t, err.Error(), "flags:")
 		})
 	}
 }

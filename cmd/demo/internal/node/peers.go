@@ -2,11 +2,14 @@ package node
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/slap-go/slap/cmd/demo/internal/flags"
 )
+
+var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
 // peer is a node that others reach at an address.
 type peer struct{ name, address string }
@@ -21,6 +24,18 @@ func (p *peers) String() string {
 		entries[i] = entry.name + "=" + entry.address
 	}
 	return strings.Join(entries, ",")
+}
+
+func (p *peers) names() []string {
+	names := make([]string, len(*p))
+	for i, entry := range *p {
+		names[i] = fmt.Sprintf("%q", entry.name)
+	}
+	return names
+}
+
+func (p *peers) has(name string) bool {
+	return slices.ContainsFunc(*p, func(other peer) bool { return other.name == name })
 }
 
 // Set reads a=host:port,b=host:port. An empty text is an empty list.
@@ -44,7 +59,7 @@ func (p *peers) add(entry string) error {
 		return fmt.Errorf("peer %q has no address: write name=host:port", name)
 	case !nameForm.MatchString(name):
 		return fmt.Errorf("peer %q has no valid name: write name=host:port", entry)
-	case slices.ContainsFunc(*p, func(other peer) bool { return other.name == name }):
+	case p.has(name):
 		return fmt.Errorf("peer %q is named twice", name)
 	}
 	if err := flags.Reachable("peer "+name, address); err != nil {

@@ -43,8 +43,8 @@ func (s sockets) close() {
 	s.remote.close()
 }
 
-// silent holds the address for other nodes and hangs up on whoever calls: with
-// strategy local there is no other node.
+// silent holds the address for other nodes and hangs up on whoever calls: nodes do not
+// speak to each other yet.
 type silent struct {
 	net.Listener
 

@@ -3,14 +3,12 @@
 package process
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"syscall"
 )
 
@@ -119,42 +117,29 @@ func (n *Node) Ended() bool {
 }
 
 // Output is what the node wrote so far.
-func (n *Node) Output() string { return n.output.text() }
+func (n *Node) Output() string { return strings.TrimSpace(n.output.String()) }
 
 func (n *Node) lastLine() string {
 	text := n.Output()
 	return text[strings.LastIndexByte(text, '\n')+1:]
 }
 
-// output keeps what a process writes and notices its ready line.
+// output is what a process writes, and whether its ready line is in it.
 type output struct {
-	mu    sync.Mutex
-	data  bytes.Buffer
+	Transcript
+
 	ready chan struct{}
 	found bool
 }
 
-// maxOutput bounds what is kept, in bytes; the beginning tells the most.
-const maxOutput = 1 << 20
-
-// Write takes the next piece of output.
+// Write takes the next piece of output. The command calls it from one goroutine.
 func (o *output) Write(p []byte) (int, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.data.Len() < maxOutput {
-		o.data.Write(p)
-	}
-	if !o.found && hasReadyLine(o.data.String()) {
+	n, err := o.Transcript.Write(p)
+	if !o.found && hasReadyLine(o.String()) {
 		o.found = true
 		close(o.ready)
 	}
-	return len(p), nil
-}
-
-func (o *output) text() string {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	return strings.TrimSpace(o.data.String())
+	return n, err
 }
 
 func hasReadyLine(text string) bool {

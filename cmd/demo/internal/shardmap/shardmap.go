@@ -1,6 +1,12 @@
 // Package shardmap is the picture of a cluster's shards that a node shows.
 package shardmap
 
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+)
+
 // Map is every shard as one node sees it; the JSON of GET /shards.
 type Map struct {
 	Cluster string  `json:"cluster"`
@@ -34,4 +40,30 @@ func (s Shard) Sign() string {
 	default:
 		return "○"
 	}
+}
+
+// columns is how many shards a row of the drawing has.
+const columns = 8
+
+// Draw draws each shard in a place of its own, with its owner, and says why shards are
+// not open.
+func (m Map) Draw(w io.Writer) error {
+	table := tabwriter.NewWriter(w, 0, 0, 3, ' ', 0)
+	for i, s := range m.Shards {
+		if i > 0 && i%columns == 0 {
+			fmt.Fprintln(table)
+		}
+		fmt.Fprintf(table, "%4d %s %s\t", s.Shard, s.Sign(), s.Owner)
+	}
+	fmt.Fprintln(table)
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(w, Legend)
+	for _, s := range m.Shards {
+		if s.Error != "" {
+			fmt.Fprintf(w, "shard %d: %s\n", s.Shard, s.Error)
+		}
+	}
+	return nil
 }

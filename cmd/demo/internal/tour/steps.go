@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/slap-go/slap/cmd/demo/internal/load"
 )
 
 // step is one part of the tour. What it returns says what happened.
@@ -19,6 +21,7 @@ func (t *tour) steps() []step {
 		{"load", fmt.Sprintf("%d clients write counters and values", clients), t.calm},
 		{"kill -9", "no warning, under load; then a new process on the same store", t.kill},
 		{"clean stop", "SIGTERM under load; then a new process on the same store", t.stop},
+		{"fence", "an intruder opens a shard's database, under load", t.fence},
 	}
 }
 
@@ -52,7 +55,7 @@ func (t *tour) open(ctx context.Context) (string, error) {
 
 func (t *tour) calm(ctx context.Context) (string, error) {
 	err := t.underLoad(ctx, func() error {
-		wait(ctx, calm)
+		load.Pause(ctx, calm)
 		return nil
 	})
 	tally := t.counted()
@@ -61,7 +64,7 @@ func (t *tour) calm(ctx context.Context) (string, error) {
 
 func (t *tour) kill(ctx context.Context) (string, error) {
 	err := t.underLoad(ctx, func() error {
-		wait(ctx, randomly(2*time.Second))
+		load.Pause(ctx, randomly(2*time.Second))
 		t.node.Kill()
 		t.sayf("killed")
 		return t.again(ctx)
@@ -72,7 +75,7 @@ func (t *tour) kill(ctx context.Context) (string, error) {
 
 func (t *tour) stop(ctx context.Context) (string, error) {
 	err := t.underLoad(ctx, func() error {
-		wait(ctx, randomly(2*time.Second))
+		load.Pause(ctx, randomly(2*time.Second))
 		if err := t.leave(ctx); err != nil {
 			return err
 		}
@@ -108,6 +111,6 @@ func (t *tour) again(ctx context.Context) error {
 	if err := t.start(bounded); err != nil {
 		return err
 	}
-	wait(ctx, time.Second)
+	load.Pause(ctx, time.Second)
 	return nil
 }

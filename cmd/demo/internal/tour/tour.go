@@ -1,6 +1,6 @@
 // Package tour shows what the demo promises on a node process of its own: load, a
-// kill without warning, a clean stop; and after each that no acknowledged write
-// is gone.
+// kill without warning, a clean stop, a fence by an intruder; and after each that no
+// acknowledged write is gone.
 package tour
 
 import (
@@ -17,6 +17,7 @@ import (
 	"github.com/slap-go/slap/cmd/demo/internal/load"
 	"github.com/slap-go/slap/cmd/demo/internal/process"
 	"github.com/slap-go/slap/cmd/demo/internal/shardmap"
+	"github.com/slap-go/slap/store"
 )
 
 // What the tour is made of.
@@ -38,6 +39,7 @@ type Options struct {
 // tour is one run.
 type tour struct {
 	out     io.Writer
+	store   store.Store
 	options process.Options
 	address [2]string // of the node: for other nodes, and HTTP
 	node    *process.Node
@@ -50,18 +52,18 @@ type tour struct {
 // Run gives the tour on out. Whatever happens, it leaves no process and no file
 // behind. Its error says what went wrong with what the tour shows.
 func Run(ctx context.Context, o Options, out io.Writer) error {
-	store, remove, err := place(o.Store)
+	url, remove, err := place(o.Store)
 	if err != nil {
 		return err
 	}
 	defer remove()
-	t, err := newTour(o, store, out)
+	t, err := newTour(o, url, out)
 	if err != nil {
 		return err
 	}
 	defer t.close()
 	fmt.Fprintf(out, "One node with %d shards on %s, flushed every %s; a node's default is 100 ms. "+
-		"Every write is acknowledged once it is durable.\n%s\n", shards, store, flushed, shardmap.Legend)
+		"Every write is acknowledged once it is durable.\n%s\n", shards, url, flushed, shardmap.Legend)
 	for _, s := range t.steps() {
 		if err := t.take(ctx, s); err != nil {
 			return fmt.Errorf("%s: %w", s.name, err)
@@ -82,8 +84,12 @@ func place(url string) (string, func(), error) {
 	return "file://" + dir, func() { _ = os.RemoveAll(dir) }, nil
 }
 
-func newTour(o Options, store string, out io.Writer) (*tour, error) {
-	t := &tour{out: &lines{w: out}}
+func newTour(o Options, url string, out io.Writer) (*tour, error) {
+	s, err := store.Parse(url)
+	if err != nil {
+		return nil, err
+	}
+	t := &tour{out: &lines{w: out}, store: s}
 	for i := range t.address {
 		address, err := process.FreeAddress()
 		if err != nil {
@@ -92,7 +98,7 @@ func newTour(o Options, store string, out io.Writer) (*tour, error) {
 		t.address[i] = address
 	}
 	t.options = process.Options{Executable: o.Executable, Arguments: []string{
-		"--name", "a", "--store", store, "--shards", fmt.Sprint(shards), "--flush-interval", strings.ReplaceAll(flushed, " ", ""),
+		"--name", "a", "--store", url, "--shards", fmt.Sprint(shards), "--flush-interval", strings.ReplaceAll(flushed, " ", ""),
 	}}
 	t.client = client.New(t.address[1], 1)
 	t.load = load.New(load.Options{Addresses: []string{t.address[1]}, Clients: clients})
@@ -115,15 +121,22 @@ func (t *tour) start(ctx context.Context) error {
 		return err
 	}
 	t.node = node
-	watching, ready := context.WithCancel(ctx)
+	if err := t.watched(ctx, node.Ready); err != nil {
+		return err
+	}
+	t.sayf("ready after %s", seconds(time.Since(began)))
+	return nil
+}
+
+// watched shows the shard map whenever it changes while something is waited for.
+func (t *tour) watched(ctx context.Context, await func(context.Context) error) error {
+	watching, end := context.WithCancel(ctx)
+	began := time.Now()
 	var watch sync.WaitGroup
 	watch.Go(func() { t.watch(watching, began) })
-	err = node.Ready(ctx)
-	ready()
+	err := await(ctx)
+	end()
 	watch.Wait()
-	if err == nil {
-		t.sayf("ready after %s", seconds(time.Since(began)))
-	}
 	return err
 }
 
@@ -137,7 +150,7 @@ func (t *tour) watch(ctx context.Context, began time.Time) {
 				shown = line
 			}
 		}
-		wait(ctx, 10*time.Millisecond)
+		load.Pause(ctx, 10*time.Millisecond)
 	}
 }
 
@@ -164,12 +177,3 @@ func (t *tour) sayf(format string, args ...any) {
 func randomly(d time.Duration) time.Duration { return d/2 + rand.N(d) }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.2f s", d.Seconds()) }
-
-func wait(ctx context.Context, d time.Duration) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-	case <-timer.C:
-	}
-}
