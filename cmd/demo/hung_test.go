@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"net/http"
-	"sync"
 	"testing"
 	"time"
 
@@ -21,9 +20,7 @@ func TestAStoreThatHangsForAWhile(t *testing.T) {
 	node := startNode(t, place{url: server.URL("demo", "hung"), env: server.Env()}.options("--shards", "2"))
 	l := load.New(load.Options{Addresses: []string{node.HTTP}, Clients: 8})
 	defer l.Close()
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { l.Run(ctx) })
+	end := keepLoading(l)
 	awaitAcknowledged(t, l, 50)
 
 	require.NoError(t, server.Pause())
@@ -38,8 +35,7 @@ func TestAStoreThatHangsForAWhile(t *testing.T) {
 
 	require.NoError(t, server.Continue())
 	awaitAcknowledged(t, l, stuck+50)
-	stop()
-	running.Wait()
+	end()
 	require.Zero(t, l.Tally().Unknown, l.Tally())
 	verify(t, l, node)
 	stopNode(t, node)

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 
@@ -64,13 +63,10 @@ func survive(t *testing.T, p place) {
 
 // killUnder kills the node after a while under load.
 func killUnder(l *load.Load, node *process.Node, after time.Duration) {
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { l.Run(ctx) })
+	end := keepLoading(l)
 	time.Sleep(after) // the random moment
 	node.Kill()
-	stop()
-	running.Wait()
+	end()
 }
 
 func verify(t *testing.T, l *load.Load, node *process.Node) {

@@ -22,13 +22,10 @@ func TestANodeThatLeavesUnderLoadAnswersEveryRequest(t *testing.T) {
 	node := startNode(t, p.options())
 	l := load.New(load.Options{Addresses: []string{node.HTTP}, Clients: 32})
 	defer l.Close()
-	ctx, stop := context.WithCancel(context.Background())
-	var running sync.WaitGroup
-	running.Go(func() { l.Run(ctx) })
+	end := keepLoading(l)
 	awaitAcknowledged(t, l, 500)
 	stopNode(t, node)
-	stop()
-	running.Wait()
+	end()
 	require.Contains(t, node.Output(), `msg="leaving: SIGTERM"`)
 	require.Regexp(t, `msg=left$`, node.Output())
 	require.Zero(t, l.Tally().Unknown, l.Tally())
@@ -38,6 +35,17 @@ func TestANodeThatLeavesUnderLoadAnswersEveryRequest(t *testing.T) {
 	t.Cleanup(node.Kill)
 	awaitReady(t, node)
 	verify(t, l, node)
+}
+
+// keepLoading runs a load and returns what ends it and waits for its last answers.
+func keepLoading(l *load.Load) (end func()) {
+	ctx, stop := context.WithCancel(context.Background())
+	var running sync.WaitGroup
+	running.Go(func() { l.Run(ctx) })
+	return func() {
+		stop()
+		running.Wait()
+	}
 }
 
 func mustAddress(t *testing.T) string {

@@ -34,6 +34,7 @@ type fakeCluster struct {
 func (f *fakeCluster) Ask(ctx context.Context, shard int, child string, request proto.Message, _ ...slap.CallOption) (proto.Message, error) {
 	return f.answer(ctx, shard, child, request)
 }
+
 func (f *fakeCluster) Call(ctx context.Context, shard int, handler string, request proto.Message, _ ...slap.CallOption) (proto.Message, error) {
 	return f.answer(ctx, shard, handler, request)
 }

@@ -1,3 +1,5 @@
+// Package node runs one node of the demo: its options, its cluster and its HTTP
+// server, from the first check to the clean leave.
 package node
 
 import (
