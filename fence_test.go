@@ -1,21 +1,23 @@
 package slap_test
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"os"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/internal/footprint"
 	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/strategy/local"
 )
 
 // TestSTR2 lets two nodes that both want all shards take them from each other. What
-// either has acknowledged is in one history of the counter: no value twice, none lost.
+// either has acknowledged is in one history of each counter: no value twice, none lost.
 func TestSTR2_TwoNodesThatFenceEachOtherLoseNothing(t *testing.T) {
 	lasting := 3 * time.Second
 	if stress {
@@ -24,66 +26,119 @@ func TestSTR2_TwoNodesThatFenceEachOtherLoseNothing(t *testing.T) {
 	s := store.Memory()
 	config := func() slap.Config {
 		return slap.Config{
-			Store: s, Shards: 2, ShardChildren: counters, Strategy: newLocal(t),
+			Store: s, Shards: 2, ShardChildren: counters, Handlers: adding, Strategy: newLocal(t),
 			Settings: map[string]any{"flush_interval": "2ms", "manifest_poll_interval": "50ms"},
 		}
 	}
-	nodes := []*slap.Cluster{startCluster(t, config()), newCluster(t, config())}
-	if err := nodes[1].Start(within(t, time.Minute)); err != nil {
+	first, second := startCluster(t, config()), newCluster(t, config())
+	defer stopCluster(t, first)
+	if err := second.Start(within(t, time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	var values sync.Map
-	var acknowledged, unknown [4]atomic.Uint64
-	stop := make(chan struct{})
-	var callers sync.WaitGroup
-	for i := range 16 {
-		callers.Go(func() {
-			for k := i % 4; ; {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				value, err := increment(within(t, 5*time.Second), nodes[i/8], keyOf(k))
-				switch {
-				case err == nil:
-					acknowledged[k].Add(1)
-					if _, twice := values.LoadOrStore(fmt.Sprint(k, "=", value), i); twice {
-						t.Errorf("%s: %d acknowledged twice", keyOf(k), value)
-					}
-				case errors.Is(err, slap.ErrOutcomeUnknown):
-					unknown[k].Add(1)
-				case !errors.Is(err, slap.ErrNotExecuted):
-					t.Errorf("%v", err)
-				}
-			}
-		})
-	}
+	b := openBooks(t, "k", 2, 0, 1)
+	b.begin(t, first, 8)
+	b.begin(t, second, 8)
 	time.Sleep(lasting)
-	stopCluster(t, nodes[1])
-	close(stop)
-	callers.Wait()
-	if err := nodes[0].AwaitReady(within(t, time.Minute)); err != nil {
+	stopCluster(t, second)
+	b.end()
+	b.audit(t, first)
+	if b.acknowledged() < 20 {
+		t.Error("hardly anything was acknowledged")
+	}
+}
+
+// watchful is a counter that notes the openings that its kind saw end as fenced.
+type watchful struct {
+	counter
+	fenced *sync.Map
+}
+
+func (w *watchful) Receive(ctx actor.Context) {
+	if _, ok := ctx.Message().(*actor.Stopping); ok && w.shard.Status() == slap.Fenced {
+		w.fenced.Store(w.shard.Opening(), true)
+	}
+	w.counter.Receive(ctx)
+}
+
+func TestLOC4_AFencedShardIsSeenReopenedAndHasLostNothing(t *testing.T) {
+	for _, load := range []bool{false, true} {
+		t.Run(map[bool]string{false: "idle", true: "under load"}[load], func(t *testing.T) { fenceOften(t, load) })
+	}
+}
+
+// fenceOften has shard 0 fenced by another writer, again and again, and shard 1 under load.
+func fenceOften(t *testing.T, load bool) {
+	const backoff = 50 * time.Millisecond
+	patient, err := local.New(local.Options{BackoffBase: backoff, BackoffMax: backoff})
+	if err != nil {
 		t.Fatal(err)
 	}
-	for k := range acknowledged {
-		low := acknowledged[k].Load() + 1
-		high := low + unknown[k].Load()
-		var value uint64
-		var err error
-		eventually(t, "the counter is served", func() bool {
-			value, err = increment(within(t, time.Minute), nodes[0], keyOf(k))
-			if errors.Is(err, slap.ErrOutcomeUnknown) {
-				high++
-			}
-			return err == nil
+	fenced, s := &sync.Map{}, store.Dir(t.TempDir())
+	cluster := newCluster(t, slap.Config{
+		Store: s, Shards: 2, Handlers: adding, Strategy: patient, RetryDelay: time.Millisecond,
+		Settings: map[string]any{"flush_interval": "5ms", "manifest_poll_interval": "100ms"},
+		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
+			return []slap.ChildSpec{{Name: "counter", New: func() actor.Actor { return &watchful{counter{shard}, fenced} }}}
+		},
+	})
+	wait := collect(cluster.Events(context.Background(), 100_000))
+	if err := cluster.Start(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	victim, other := openBooks(t, "k", 2, 0), openBooks(t, "k", 2, 1)
+	other.begin(t, cluster, 4)
+	if load {
+		victim.begin(t, cluster, 16)
+	}
+	for range 5 {
+		if !load {
+			victim.audit(t, cluster)
+		}
+		at, err := cluster.Lookup(0)
+		if err != nil || !at.Local() {
+			t.Fatal(at, err)
+		}
+		before := victim.acknowledged()
+		fence(t, s, "shard-000")
+		eventually(t, "the children see the fence", func() bool { _, seen := fenced.Load(at.Shard.Opening()); return seen })
+		eventually(t, "the shard serves again", func() bool {
+			now, err := cluster.Lookup(0)
+			return err == nil && now.Local() && now.Shard.Opening() != at.Shard.Opening() && (!load || victim.acknowledged() > before+10)
 		})
-		if value < low || value > high {
-			t.Errorf("%s is %d, want %d to %d", keyOf(k), value, low, high)
+	}
+	victim.end()
+	other.end()
+	victim.audit(t, cluster)
+	other.audit(t, cluster)
+	stopCluster(t, cluster)
+	if _, unknown, refused := other.sum(); unknown+refused > 0 || other.acknowledged() == 0 {
+		t.Errorf("the other shard: acknowledged %d, unknown %d, not executed %d", other.acknowledged(), unknown, refused)
+	}
+	wantBackoff(t, wait(), backoff)
+}
+
+// wantBackoff says that shard 0 was opened again after each fence, but not before the
+// strategy's backoff.
+func wantBackoff(t *testing.T, all []slap.Event, backoff time.Duration) {
+	t.Helper()
+	var down time.Time
+	fences := 0
+	for _, e := range all {
+		switch e := e.(type) {
+		case slap.ShardStopped:
+			if e.Shard == 0 && e.Reason == "fenced" {
+				down = e.Time
+				fences++
+			}
+		case slap.ShardStarted:
+			if e.Shard == 0 && !down.IsZero() && e.Time.Sub(down) < backoff {
+				t.Errorf("opened %v after a fence, the backoff is %v", e.Time.Sub(down), backoff)
+			}
 		}
 	}
-	t.Logf("acknowledged %d, unknown %d", acknowledged[0].Load(), unknown[0].Load())
-	stopCluster(t, nodes[0])
+	if fences < 5 {
+		t.Errorf("%d fences were told", fences)
+	}
 }
 
 func measure(t *testing.T) footprint.Usage {

@@ -3,8 +3,6 @@ package slap_test
 import (
 	"context"
 	"errors"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -213,80 +211,6 @@ func fence(t *testing.T, s store.Store, path string) {
 	if err := objects.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func TestLOC4_AFencedShardIsSeenReopenedAndHasLostNothing(t *testing.T) {
-	for _, load := range []bool{false, true} {
-		t.Run(map[bool]string{false: "idle", true: "under load"}[load], func(t *testing.T) { fenceOnce(t, load) })
-	}
-}
-
-func fenceOnce(t *testing.T, load bool) {
-	var fenced atomic.Int64
-	s := store.Dir(t.TempDir())
-	cluster := startCluster(t, slap.Config{
-		Store: s, Shards: 1,
-		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
-			specs := counters(shard)
-			specs[0].New = func() actor.Actor { return &watchful{counter{shard}, &fenced} }
-			return specs
-		},
-	})
-	defer stopCluster(t, cluster)
-	var acknowledged, unknown atomic.Uint64
-	stop := make(chan struct{})
-	var wg sync.WaitGroup
-	writer := func() {
-		_, err := increment(t.Context(), cluster, "k")
-		switch {
-		case err == nil:
-			acknowledged.Add(1)
-		case errors.Is(err, slap.ErrOutcomeUnknown):
-			unknown.Add(1)
-		case !errors.Is(err, slap.ErrNotExecuted):
-			t.Errorf("%v", err)
-		}
-	}
-	writer()
-	for range 16 {
-		wg.Go(func() {
-			for load {
-				select {
-				case <-stop:
-					return
-				default:
-					writer()
-				}
-			}
-		})
-	}
-	fence(t, s, "shard-000")
-	eventually(t, "the children see the fence", func() bool { return fenced.Load() > 0 })
-	eventually(t, "the shard serves again", func() bool {
-		before := acknowledged.Load()
-		writer()
-		return acknowledged.Load() > before && cluster.Ready()
-	})
-	close(stop)
-	wg.Wait()
-	value, err := increment(t.Context(), cluster, "k")
-	low, high := acknowledged.Load()+1, acknowledged.Load()+unknown.Load()+1
-	if err != nil || value < low || value > high {
-		t.Errorf("value %d, %v, want %d to %d", value, err, low, high)
-	}
-}
-
-// watchful is a counter that notes how its shard ended.
-type watchful struct {
-	counter
-	fenced *atomic.Int64
-}
-
-func (w *watchful) Receive(ctx actor.Context) {
-	if _, ok := ctx.Message().(*actor.Stopping); ok && w.shard.Status() == slap.Fenced {
-		w.fenced.Add(1)
-	}
-	w.counter.Receive(ctx)
 }
 
 // stubborn keeps its request and does not stop until it is released.
