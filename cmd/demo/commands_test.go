@@ -153,25 +153,33 @@ func TestAnInterruptedTourCleansUp(t *testing.T) {
 }
 
 func TestTheTour(t *testing.T) {
+	t.Parallel()
+	takeTour(t, os.Environ())
+}
+
+func TestTheTourOnS3(t *testing.T) {
 	if !stress {
-		t.Skip("`make demo` runs it; here only with SLAP_STRESS=1")
+		t.Skip("it is the same tour; only with SLAP_STRESS=1")
 	}
 	server := s3test.Start(t, "demo")
-	for name, c := range map[string]struct{ env, arguments []string }{
-		"directory": {os.Environ(), nil},
-		"S3":        {append(os.Environ(), server.Env()...), []string{"tour", "--store", server.URL("demo", "tour")}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			began := time.Now()
-			stdout, stderr, status := demo(t, c.env, c.arguments...)
-			t.Log(stdout)
-			require.Equal(t, statusOK, status, stderr)
-			require.Less(t, time.Since(began), time.Minute)
-			for _, words := range []string{"start: ", "load: ", "kill -9: ", "clean stop: ", "fence: ", "event shard.fenced", "running again", "left with status 0", "STEP"} {
-				require.Contains(t, stdout, words)
-			}
-		})
+	takeTour(t, append(os.Environ(), server.Env()...), "--store", server.URL("demo", "tour"))
+}
+
+func takeTour(t *testing.T, env []string, more ...string) {
+	t.Helper()
+	began := time.Now()
+	stdout, stderr, status := demo(t, env, append([]string{"tour"}, more...)...)
+	t.Log(stdout)
+	require.Equal(t, statusOK, status, stderr)
+	if stress {
+		require.Less(t, time.Since(began), time.Minute)
 	}
+	for _, words := range []string{
+		"start: ", "load: ", "kill -9: ", "clean stop: ", "left with status 0", "fence: ", "event shard.fenced", "running again", "STEP",
+	} {
+		require.Contains(t, stdout, words)
+	}
+	require.Equal(t, 5, strings.Count(stdout, "read back: 0 acknowledged writes lost, 0 acknowledged twice"))
 }
 
 // nodesOn are the processes whose command line names the directory.

@@ -22,10 +22,12 @@ func kills() int {
 }
 
 func TestAcknowledgedWritesSurviveKill9OnADirectory(t *testing.T) {
+	t.Parallel()
 	survive(t, directory(t))
 }
 
 func TestAcknowledgedWritesSurviveKill9OnS3(t *testing.T) {
+	t.Parallel()
 	server := s3test.Start(t, "demo")
 	survive(t, place{url: server.URL("demo", "kill"), env: server.Env()})
 }

@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/client"
@@ -45,29 +46,40 @@ func (v *Verdict) add(other Verdict) {
 // Verify reads every key that was written and compares it with the book. It is
 // called between runs and tries until ctx ends to get every answer.
 func (l *Load) Verify(ctx context.Context) (Verdict, error) {
-	var verdict Verdict
+	var checks []check
 	for _, c := range l.counters {
-		if err := l.verify(ctx, &verdict, c.verify); err != nil {
-			return verdict, err
-		}
+		checks = append(checks, c.verify)
 	}
 	for _, v := range l.values {
-		if err := l.verify(ctx, &verdict, v.verify); err != nil {
-			return verdict, err
-		}
+		checks = append(checks, v.verify)
 	}
-	return verdict, nil
+	verdicts, errs := make([]Verdict, len(checks)), make([]error, len(checks))
+	var all sync.WaitGroup // at once: each waits until what it read is confirmed
+	for i, c := range checks {
+		all.Go(func() { verdicts[i], errs[i] = l.verify(ctx, c) })
+	}
+	all.Wait()
+	var total Verdict
+	for i, verdict := range verdicts {
+		if errs[i] != nil {
+			return total, errs[i]
+		}
+		total.add(verdict)
+	}
+	return total, nil
 }
 
-func (l *Load) verify(ctx context.Context, total *Verdict, one func(context.Context, *client.Client) (Verdict, error)) error {
+// check reads one key.
+type check func(context.Context, *client.Client) (Verdict, error)
+
+func (l *Load) verify(ctx context.Context, one check) (Verdict, error) {
 	for turn := 0; ; turn++ {
 		verdict, err := one(ctx, l.nodes[turn%len(l.nodes)].Client)
 		if err == nil {
-			total.add(verdict)
-			return nil
+			return verdict, nil
 		}
 		if ctx.Err() != nil {
-			return fmt.Errorf("not everything could be read back: %w", err)
+			return verdict, fmt.Errorf("not everything could be read back: %w", err)
 		}
 		Pause(ctx, 5*pause+time.Duration(turn)*pause)
 	}
