@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// A measure is one run of one side. It gives a figure of which more is better,
-// unless the benchmark has no peer.
+// A measure is one run of one side. It gives a figure; the goal says whether more or
+// less of it is better.
 type measure func(ctx context.Context, d time.Duration) (float64, error)
 
 // A benchmark has a name, a goal, and a peer to be compared with.

@@ -29,6 +29,7 @@ func ordinarySuite() suite {
 	}
 	s.benchmarks = append(s.benchmarks, allocations()...)
 	s.benchmarks = append(s.benchmarks, opening(s3), spawning())
+	s.benchmarks = append(s.benchmarks, fencing("fence-idle-other-ask-p90", 0), fencing("fence-load-other-ask-p90", 16))
 	s.close = func() error { return errors.Join(python.close(), s3.close()) }
 	return s
 }
