@@ -38,7 +38,7 @@ func drainable(t *testing.T, s store.Store) (*slap.Cluster, *hand) {
 	t.Helper()
 	h := newHand(t)
 	cluster := newCluster(t, slap.Config{
-		Store: s, Shards: 4, Strategy: h, DrainTimeout: time.Minute, RetryDelay: time.Millisecond,
+		Store: s, Shards: 4, Strategy: h, DrainTimeout: time.Minute, Retries: 1, RetryDelay: time.Millisecond,
 		Handlers: map[string]slap.Handler{"add": slap.Handle(slowAdding)},
 		ShardChildren: func(s *slap.Shard) []slap.ChildSpec {
 			return []slap.ChildSpec{{Name: "counter", New: func() actor.Actor { return &slowCounter{counter{s}} }}}
