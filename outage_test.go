@@ -166,6 +166,25 @@ func survive(t *testing.T, proxy *s3test.Proxy, o outage, away, late, slack time
 	}
 }
 
+// TestSPEC5 loses all connections to the store, also those that nobody uses, without a
+// word, as a lost route does. New ones work: who is not told waits for one request at most.
+func TestSPEC5_ConnectionsThatAreLostCostOneRequestTimeout(t *testing.T) {
+	proxy := s3test.NewProxy(t, s3test.Start(t, "bucket"))
+	var openings atomic.Int64
+	cluster := startBeside(t, proxy, &openings)
+	defer stopCluster(t, cluster)
+	b := openBooks(t, "k", 3, 0, 1, 2, 3, 4)
+	b.begin(t, cluster, 16)
+	eventually(t, "load", func() bool { return b.acknowledged() > 1_000 })
+	b.end()
+	began := time.Now()
+	proxy.Blackhole()
+	b.audit(t, cluster)
+	if d := time.Since(began); d > recovery+time.Second {
+		t.Errorf("everything serves after %v, want %v", d, recovery)
+	}
+}
+
 func TestSPEC5_NobodyNoticesCredentialsThatExpire(t *testing.T) {
 	life, lives := 2*time.Second, 2
 	if stress {
