@@ -123,9 +123,9 @@ func (c *chaos) settle(shard, answers int) {
 // was acknowledged and that plus what is unknown.
 func TestP8_1_NotExecutedIsTrueAndAcknowledgedStays(t *testing.T) {
 	const shards = 8
-	enough := uint64(100_000)
+	enough := uint64(40_000)
 	if stress {
-		enough = 1_000_000
+		enough = 500_000
 	}
 	system := actor.NewActorSystem(actor.WithDeadLetterThrottleInterval(time.Millisecond))
 	defer system.Shutdown()
