@@ -83,9 +83,10 @@ func (s *Shard) adopt(spec supervision.ChildSpec) (supervision.ChildSpec, error)
 	return spec, nil
 }
 
-// childEvent forgets the inbox of a child that is gone for good.
+// childEvent forgets the inbox of a child that is gone for good. It hears also of what is
+// below the children, whose names are nobody else's concern.
 func (s *Shard) childEvent(e supervision.Event) {
-	if gone, ok := e.(supervision.ChildRemoved); ok {
+	if gone, ok := e.(supervision.ChildRemoved); ok && gone.Supervisor == s.supervisor().PID().GetId() {
 		s.mu.Lock()
 		b := s.inboxes[gone.Child]
 		delete(s.inboxes, gone.Child)

@@ -100,7 +100,7 @@ func (s *Shard) run(ctx context.Context, r *request, h Handler, message proto.Me
 	switch {
 	case err != nil:
 		r.respond(err, false)
-	case answer == nil || !answer.ProtoReflect().IsValid():
+	case answer == nil:
 		r.lose(messages.ErrWrongAnswer, errNoAnswer)
 	default:
 		r.respond(answer, false)

@@ -94,6 +94,16 @@ func (b *inbox) down(kind error) {
 	}
 }
 
+// gone is the end of an incarnation. One that was given up may end after the next is up.
+func (b *inbox) gone(pid *actor.PID) {
+	b.mu.Lock()
+	replaced := b.pid != nil && b.pid != pid
+	b.mu.Unlock()
+	if !replaced {
+		b.down(messages.ErrChildStopped)
+	}
+}
+
 // close refuses what waits and what comes; what has begun may still be answered.
 func (b *inbox) close() {
 	for _, r := range b.shut() {
@@ -127,7 +137,7 @@ func (b *inbox) middleware(next actor.ReceiverFunc) actor.ReceiverFunc {
 			b.close()
 			next(c, env)
 		case *actor.Stopped:
-			defer b.down(messages.ErrChildStopped)
+			defer b.gone(c.Self())
 			next(c, env)
 		default:
 			next(c, env)

@@ -50,10 +50,10 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	if c.Cluster != "" {
 		name += "-" + c.Cluster
 	}
-	replies, fresh := newReplies(system, name+"-replies")
-	if !fresh {
+	if _, running := system.ProcessRegistry.GetLocal(name); running {
 		return nil, fmt.Errorf("slap: a cluster named %q runs in this actor system already", c.Cluster)
 	}
+	replies := newReplies(system, name+"-replies-"+c.Incarnation)
 	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
 	n.host = supervision.PID(system.NewLocalPID(name), hostName)
 	n.shards = supervision.PID(system.NewLocalPID(name), shardsName)
@@ -115,7 +115,7 @@ func (n *Node) event(e supervision.Event) {
 // shardEvent hears of every shard that ends. The ones inside a shard come here
 // too.
 func (n *Node) shardEvent(e supervision.Event) {
-	if exit, ok := e.(supervision.ChildExited); ok && exit.Ready && !exit.Asked {
+	if exit, ok := e.(supervision.ChildExited); ok && exit.Supervisor == n.shards.GetId() && exit.Ready && !exit.Asked {
 		n.system.Root.Send(n.host, exited{name: exit.Child, reason: exit.Reason})
 	}
 	n.config.Events.Publish(messages.SupervisorEvent{Origin: n.config.origin(), Event: e, Minor: minor(e)})

@@ -23,14 +23,15 @@ type repliesPart struct {
 	_        [40]byte // keeps neighbours out of one cache line
 }
 
-// newReplies registers the process under the id.
-func newReplies(system *actor.ActorSystem, id string) (*replies, bool) {
+// newReplies registers the process under the id, which no other run of a node may have: its
+// late answers would find requests with the same number here.
+func newReplies(system *actor.ActorSystem, id string) *replies {
 	r := &replies{system: system, id: id}
 	for i := range r.parts {
 		r.parts[i].requests = map[uint32]*request{}
 	}
-	_, fresh := system.ProcessRegistry.Add(r, id)
-	return r, fresh
+	system.ProcessRegistry.Add(r, id)
+	return r
 }
 
 // close takes the process from the registry. Answers that come later are dead letters.

@@ -97,6 +97,7 @@ func (r *request) end(waitingKind, begunKind, cause error) {
 // answer, the application's error, or an error that leaves the outcome unknown. A
 // proven answer is true whatever becomes of the shard.
 func (r *request) respond(message any, proven bool) {
+	answer, err := r.judge(message)
 	if !r.state.CompareAndSwap(begun, settled) {
 		return
 	}
@@ -104,27 +105,41 @@ func (r *request) respond(message any, proven bool) {
 		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kind, nil))
 		return
 	}
-	switch m := message.(type) {
-	case proto.Message:
-		r.finish(m, nil)
-	case error:
-		r.fail(m)
-	default:
-		cause := fmt.Errorf("the answer is a %T, which is no protobuf message", message)
-		r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, messages.ErrWrongAnswer, cause))
-	}
-}
-
-// fail settles a request with the error that a child or handler answered with.
-func (r *request) fail(err error) {
-	if no, ok := errors.AsType[*messages.AppError](err); ok {
-		r.finish(nil, no)
-		return
-	}
-	r.finish(nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(err), err))
+	r.finish(answer, err)
 	if errors.Is(err, slatedb.ErrClosed) {
 		r.home.inspect(nil) // it may be another shard's
 	}
+}
+
+// judge is what the caller gets for what the child or handler said. What says nothing, as a
+// nil pointer in an interface does, or panics when it is asked, is no answer.
+func (r *request) judge(message any) (answer proto.Message, err error) {
+	defer func() {
+		if recover() != nil {
+			answer, err = nil, r.wrong(fmt.Errorf("the answer is a %T that panics", message))
+		}
+	}()
+	switch m := message.(type) {
+	case proto.Message:
+		if !m.ProtoReflect().IsValid() {
+			return nil, r.wrong(fmt.Errorf("the answer is a nil %T", message))
+		}
+		return m, nil
+	case error:
+		no, ok := errors.AsType[*messages.AppError](m)
+		switch {
+		case !ok:
+			return nil, messages.OutcomeUnknown(r.shard, r.target, kindOf(m), m)
+		case no == nil:
+			return nil, r.wrong(fmt.Errorf("the answer is a nil %T", no))
+		}
+		return nil, no
+	}
+	return nil, r.wrong(fmt.Errorf("the answer is a %T, which is no protobuf message", message))
+}
+
+func (r *request) wrong(cause error) error {
+	return messages.OutcomeUnknown(r.shard, r.target, messages.ErrWrongAnswer, cause)
 }
 
 // handOver takes the request out of the child's hands: the child's end no longer

@@ -12,6 +12,7 @@ import (
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/supervision"
 )
 
 // Locate is the opening of a shard that serves here, or the name of the other node that
@@ -97,7 +98,7 @@ func (n *Node) PID(ctx context.Context, shard int, child string, retry Retry) (*
 		if err != nil {
 			return nil, err
 		}
-		return b.shard.PID(child), nil
+		return supervision.PID(b.shard.supervisor().PID(), child), nil // it may be gone by now
 	})
 }
 

@@ -121,8 +121,12 @@ func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
 }
 
 // NotifyWritten makes the completion of a write in the asynchronous form: it sends
-// [messages.Written] with the tag, the write's sequence number, and why it failed.
+// [messages.Written] with the tag, the write's sequence number, and why it failed. A nil PID
+// is told nothing.
 func (s *Shard) NotifyWritten(tag any, to *actor.PID) func(seq uint64, err error) {
+	if to == nil {
+		return func(uint64, error) {}
+	}
 	root := s.replies.system.Root
 	return func(seq uint64, err error) { root.Send(to, &messages.Written{Tag: tag, Seq: seq, Err: err}) }
 }
