@@ -35,8 +35,6 @@ func (c *Cluster) Ask(ctx context.Context, shard int, child string, request prot
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := c.timed(ctx)
-	defer cancel()
 	return node.Ask(ctx, shard, child, request, retry)
 }
 
@@ -47,8 +45,6 @@ func (c *Cluster) Call(ctx context.Context, shard int, handler string, request p
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := c.timed(ctx)
-	defer cancel()
 	return node.Call(ctx, shard, handler, request, retry)
 }
 
@@ -60,8 +56,6 @@ func (c *Cluster) Tell(ctx context.Context, shard int, child string, request pro
 	if err != nil {
 		return err
 	}
-	ctx, cancel := c.timed(ctx)
-	defer cancel()
 	return node.Tell(ctx, shard, child, request, retry)
 }
 
@@ -73,8 +67,6 @@ func (c *Cluster) PID(ctx context.Context, shard int, child string, opts ...Call
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := c.timed(ctx)
-	defer cancel()
 	return node.PID(ctx, shard, child, retry)
 }
 
@@ -138,8 +130,8 @@ func Handle[Request, Answer proto.Message](f func(context.Context, *Shard, Reque
 // admit checks a request before anything is sent.
 func (c *Cluster) admit(shard int, target string, opts []CallOption) (*actors.Node, actors.Retry, error) {
 	retry := actors.Retry{Count: c.config.Retries, Delay: c.config.RetryDelay}
-	for _, option := range opts {
-		option(&retry)
+	if len(opts) > 0 {
+		retry = with(retry, opts)
 	}
 	switch {
 	case retry.Count < 0:
@@ -154,6 +146,13 @@ func (c *Cluster) admit(shard int, target string, opts []CallOption) (*actors.No
 	return node, retry, nil
 }
 
+func with(retry actors.Retry, opts []CallOption) actors.Retry {
+	for _, option := range opts {
+		option(&retry)
+	}
+	return retry
+}
+
 // checked is [Cluster.admit] of a request that has a message.
 func (c *Cluster) checked(shard int, target string, request proto.Message, opts []CallOption) (*actors.Node, actors.Retry, error) {
 	if err := actors.CheckMessage(shard, target, request); err != nil {
@@ -164,14 +163,6 @@ func (c *Cluster) checked(shard int, target string, request proto.Message, opts 
 
 func invalid(shard int, target, why string) error {
 	return &RequestError{Shard: shard, Target: target, Kind: ErrInvalid, Cause: errors.New(why)}
-}
-
-// timed is ctx with a deadline.
-func (c *Cluster) timed(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, c.config.CallTimeout)
 }
 
 // absent is the error of a request to a node that does not run, or not yet.

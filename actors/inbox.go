@@ -156,5 +156,6 @@ func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.Receiver
 			panic(p)
 		}
 	}()
-	next(c, &actor.MessageEnvelope{Message: r.message, Sender: b.replies.sender(r)})
+	r.envelope.Message, r.envelope.Sender = r.message, b.replies.sender(r)
+	next(c, &r.envelope)
 }

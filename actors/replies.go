@@ -65,7 +65,8 @@ func (r *replies) remove(req *request) {
 
 // sender is the PID that leads answers to the request.
 func (r *replies) sender(req *request) *actor.PID {
-	return &actor.PID{Address: r.system.ProcessRegistry.Address, Id: r.id, RequestId: req.id}
+	req.sender.Address, req.sender.Id, req.sender.RequestId = r.system.ProcessRegistry.Address, r.id, req.id
+	return &req.sender
 }
 
 // find is the request that a sender stands for; nil if it is none of ours, or settled.

@@ -1,12 +1,17 @@
 package actors
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
+	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
 )
@@ -29,7 +34,7 @@ type request struct {
 	state  atomic.Uint32
 	home   *Shard        // whose gate it is inside of; only who settles a request that has begun may read it
 	queue  *atomic.Int32 // requests in its mailbox
-	done   chan struct{} // closed when settled; the fields below are valid then
+	done   chan struct{} // gets one value when settled; the fields below are valid then
 	answer proto.Message
 	err    error
 
@@ -37,10 +42,40 @@ type request struct {
 	ledger     *ledger // set once, before the request is sent; nil if it never was admitted
 	linked     bool    // in the ledger; guarded, as the links are, by its lock
 	prev, next *request
+
+	sender   actor.PID             // what the child answers to
+	envelope actor.MessageEnvelope // what the child gets
 }
 
+// signals are the channels of requests that are over. A request puts exactly one value
+// into its own, and its waiter takes that, so that an empty one comes back.
+var signals = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
+
 func newRequest(shard int, target string, message proto.Message) *request {
-	return &request{shard: shard, target: target, message: message, done: make(chan struct{})}
+	done, _ := signals.Get().(chan struct{})
+	return &request{shard: shard, target: target, message: message, done: done}
+}
+
+// wait waits for the end of the request, at most until ctx ends or, above 0, patience. It
+// is to be called once.
+func (r *request) wait(ctx context.Context, patience time.Duration) (proto.Message, error) {
+	var late <-chan time.Time
+	if patience > 0 {
+		timer := clock.Timer(patience)
+		defer clock.Release(timer)
+		late = timer.C
+	}
+	select {
+	case <-r.done:
+	case <-ctx.Done():
+		r.end(messages.ErrTimeout, messages.ErrTimeout, context.Cause(ctx))
+		<-r.done
+	case <-late:
+		r.end(messages.ErrTimeout, messages.ErrTimeout, context.DeadlineExceeded)
+		<-r.done
+	}
+	signals.Put(r.done)
+	return r.answer, r.err
 }
 
 // begin marks the request as taken from the mailbox, if the gate lets it in.
@@ -158,7 +193,7 @@ func (r *request) finish(answer proto.Message, err error) {
 
 func (r *request) settle(answer proto.Message, err error) {
 	r.answer, r.err = answer, err
-	close(r.done)
+	r.done <- struct{}{}
 	if r.ledger != nil {
 		r.ledger.remove(r)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
@@ -41,28 +42,50 @@ func (n *Node) placement(shard int) (p strategy.Placement) {
 	return n.config.Strategy.Lookup(shard)
 }
 
-// Ask sends a message to a child of a shard and waits for its answer.
+// Ask sends a message to a child of a shard and waits for its answer, for CallTimeout if
+// ctx has no deadline.
 func (n *Node) Ask(ctx context.Context, shard int, child string, message proto.Message, retry Retry) (answer proto.Message, err error) {
 	ctx, o := n.observe.begin(ctx, methodAsk, shard, child)
 	defer func() { o.end(ctx, err) }()
-	return route(ctx, n, shard, child, retry, func() (proto.Message, error) {
-		b, err := n.inbox(shard, child)
-		if err != nil {
-			return nil, err
-		}
-		r := newRequest(shard, child, message)
-		n.replies.add(r)
-		defer n.replies.remove(r)
-		b.ask(r)
-		return r.wait(ctx)
+	patience := n.patience(ctx)
+	began := clock.Now()
+	answer, err = n.ask(ctx, patience, shard, child, message)
+	if err == nil || !n.again(retry, 1, err) {
+		return answer, err
+	}
+	if patience > 0 { // a context with a deadline costs more than all the rest: only who tries again pays for it
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience-clock.Since(began))
+		defer cancel()
+	}
+	return tryAgain(ctx, n, shard, child, retry, err, func() (proto.Message, error) {
+		return n.ask(ctx, 0, shard, child, message)
 	})
 }
 
-// Call runs a handler where the shard is open and waits for its answer.
+// ask tries once. Patience bounds the wait if ctx does not.
+func (n *Node) ask(ctx context.Context, patience time.Duration, shard int, child string, message proto.Message) (proto.Message, error) {
+	if ctx.Err() != nil {
+		return nil, expired(ctx, shard, child)
+	}
+	b, err := n.inbox(shard, child)
+	if err != nil {
+		return nil, err
+	}
+	r := newRequest(shard, child, message)
+	n.replies.add(r)
+	b.ask(r)
+	answer, err := r.wait(ctx, patience)
+	n.replies.remove(r)
+	return answer, err
+}
+
+// Call runs a handler where the shard is open and waits for its answer, for CallTimeout
+// if ctx has no deadline.
 func (n *Node) Call(ctx context.Context, shard int, handler string, message proto.Message, retry Retry) (answer proto.Message, err error) {
 	ctx, o := n.observe.begin(ctx, methodCall, shard, handler)
 	defer func() { o.end(ctx, err) }()
-	return route(ctx, n, shard, handler, retry, func() (proto.Message, error) {
+	return route(ctx, n, shard, handler, retry, func(ctx context.Context) (proto.Message, error) {
 		s, err := n.serving(shard, handler)
 		if err != nil {
 			return nil, err
@@ -73,13 +96,13 @@ func (n *Node) Call(ctx context.Context, shard int, handler string, message prot
 		}
 		r := newRequest(shard, handler, message)
 		s.call(ctx, r, h, message)
-		return r.wait(ctx)
+		return r.wait(ctx, 0)
 	})
 }
 
 // Tell sends a message to a child of a shard without waiting for anything but the way.
 func (n *Node) Tell(ctx context.Context, shard int, child string, message any, retry Retry) error {
-	_, err := route(ctx, n, shard, child, retry, func() (struct{}, error) {
+	_, err := route(ctx, n, shard, child, retry, func(context.Context) (struct{}, error) {
 		b, err := n.inbox(shard, child)
 		if err == nil {
 			if kind := b.tell(message); kind != nil {
@@ -93,7 +116,7 @@ func (n *Node) Tell(ctx context.Context, shard int, child string, message any, r
 
 // PID is the address of a child in the shard's current opening.
 func (n *Node) PID(ctx context.Context, shard int, child string, retry Retry) (*actor.PID, error) {
-	return route(ctx, n, shard, child, retry, func() (*actor.PID, error) {
+	return route(ctx, n, shard, child, retry, func(context.Context) (*actor.PID, error) {
 		b, err := n.inbox(shard, child)
 		if err != nil {
 			return nil, err
@@ -102,22 +125,58 @@ func (n *Node) PID(ctx context.Context, shard int, child string, retry Retry) (*
 	})
 }
 
-// route tries until the request is settled, or is no longer worth another try.
-func route[T any](ctx context.Context, n *Node, shard int, target string, retry Retry, try func() (T, error)) (T, error) {
-	for tries := 1; ; tries++ {
-		if ctx.Err() != nil {
-			var none T
-			return none, messages.NotExecuted(shard, target, messages.ErrTimeout, context.Cause(ctx))
-		}
-		answer, err := try()
-		if err == nil || n.leaving.Load() || !retry.again(tries, err) {
-			return answer, err
-		}
+// route tries until the request is settled, or is no longer worth another try, with a
+// context that ends.
+func route[T any](
+	ctx context.Context, n *Node, shard int, target string, retry Retry, try func(context.Context) (T, error),
+) (T, error) {
+	if patience := n.patience(ctx); patience > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	if ctx.Err() != nil {
+		var none T
+		return none, expired(ctx, shard, target)
+	}
+	answer, err := try(ctx)
+	if err == nil {
+		return answer, nil
+	}
+	return tryAgain(ctx, n, shard, target, retry, err, func() (T, error) { return try(ctx) })
+}
+
+// tryAgain goes on after a first try that ended with err.
+func tryAgain[T any](
+	ctx context.Context, n *Node, shard int, target string, retry Retry, err error, try func() (T, error),
+) (answer T, _ error) {
+	for tries := 1; err != nil && n.again(retry, tries, err); tries++ {
 		if clock.Sleep(ctx, retry.pause(tries, rand.Int64N)) != nil {
 			return answer, messages.NotExecuted(shard, target, messages.ErrTimeout, errors.Join(context.Cause(ctx), err))
 		}
 		n.refresh(ctx)
+		if ctx.Err() != nil {
+			return answer, messages.NotExecuted(shard, target, messages.ErrTimeout, errors.Join(context.Cause(ctx), err))
+		}
+		answer, err = try()
 	}
+	return answer, err
+}
+
+func (n *Node) again(retry Retry, tries int, err error) bool {
+	return !n.leaving.Load() && retry.again(tries, err)
+}
+
+// patience is how long a request waits that has no deadline of its own; 0 if it has one.
+func (n *Node) patience(ctx context.Context) time.Duration {
+	if _, ok := ctx.Deadline(); ok {
+		return 0
+	}
+	return n.config.CallTimeout
+}
+
+func expired(ctx context.Context, shard int, target string) error {
+	return messages.NotExecuted(shard, target, messages.ErrTimeout, context.Cause(ctx))
 }
 
 // refresh lets the strategy look again where the shards are.
@@ -167,14 +226,3 @@ func (n *Node) serving(shard int, target string) (*Shard, error) {
 
 // errAlone is why a node reaches no other.
 var errAlone = errors.New("this node does not connect to others")
-
-// wait waits for the end of the request, at most until ctx ends.
-func (r *request) wait(ctx context.Context) (proto.Message, error) {
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		r.end(messages.ErrTimeout, messages.ErrTimeout, context.Cause(ctx))
-		<-r.done
-	}
-	return r.answer, r.err
-}

@@ -4,6 +4,7 @@ package clock
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -42,3 +43,23 @@ func (i Instant) Add(d time.Duration) Instant { return i + Instant(d) }
 
 // Sub is the time from j to i.
 func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i - j) }
+
+// timers are those that nobody uses.
+var timers = sync.Pool{New: func() any {
+	t := time.NewTimer(time.Hour)
+	t.Stop()
+	return t
+}}
+
+// Timer is [NewTimer] for one that comes back by [Release].
+func Timer(d time.Duration) *time.Timer {
+	t, _ := timers.Get().(*time.Timer)
+	t.Reset(d)
+	return t
+}
+
+// Release stops a timer of [Timer] for others to use: nothing is left in its channel.
+func Release(t *time.Timer) {
+	t.Stop()
+	timers.Put(t)
+}
