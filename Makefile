@@ -11,7 +11,7 @@ export CGO_ENABLED ?= 1
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: slatedb ## the guided tour: load, kill -9, restart, clean stop
+demo: slatedb ## the guided tour: load, kill -9, restart, clean stop, a fence
 	@$(GO) build -v -o bin/demo ./cmd/demo
 	@bin/demo tour
 

@@ -101,6 +101,10 @@ func buildStore(address string, config map[string]string) (uint64, error) {
 	return call(storeBuilderBuild, builder, 0, 0, nil, nil)
 }
 
+// idleConnection is how long a connection is kept that nobody uses. Connections may be lost
+// without a word; the engine finds that out one by one, each by a request's timeout.
+const idleConnection = "2s"
+
 // newS3Store builds the store of a bucket. The engine would drop a prefix in the
 // URL, so that it goes in front of the databases' paths.
 func newS3Store(ctx context.Context, l store.Location) (*ObjectStore, error) {
@@ -108,6 +112,7 @@ func newS3Store(ctx context.Context, l store.Location) (*ObjectStore, error) {
 		"aws_region":                       l.Region,
 		"aws_virtual_hosted_style_request": strconv.FormatBool(l.VirtualHosted),
 		"timeout":                          strconv.FormatInt(l.RequestTimeout.Milliseconds(), 10) + "ms",
+		"pool_idle_timeout":                idleConnection,
 	}
 	if l.Endpoint != "" {
 		config["aws_endpoint"] = l.Endpoint
