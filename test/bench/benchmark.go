@@ -21,6 +21,8 @@ type benchmark struct {
 
 	// roundsAtMost bounds the rounds of a benchmark whose rounds are long. Zero: no bound.
 	roundsAtMost int
+
+	note func() string // more to tell of both sides once they ran; nil: nothing
 }
 
 // plan says how much to measure.
@@ -71,5 +73,8 @@ func (b benchmark) result(ours, peer []float64) result {
 		r.rounds = ratios(ours, peer)
 	}
 	r.figure = median(r.rounds)
+	if b.note != nil {
+		r.note = b.note()
+	}
 	return r
 }

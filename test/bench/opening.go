@@ -11,6 +11,7 @@ import (
 
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/internal/s3test"
+	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 )
 
@@ -56,6 +57,22 @@ func (s *slowS3) start() (err error) {
 	return nil
 }
 
+// ready starts the server, once.
+func (s *slowS3) ready() error {
+	s.once.Do(func() { s.failed = s.start() })
+	return s.failed
+}
+
+// site is a store on the server itself, without the delay.
+func (s *slowS3) site() (store.Store, error) {
+	if err := s.ready(); err != nil {
+		return store.Store{}, err
+	}
+	return s.server.Store(slowBucket, s.newFolder()), nil
+}
+
+func (s *slowS3) newFolder() string { return fmt.Sprint("round", s.folder.Add(1)) }
+
 func (s *slowS3) close() error {
 	if s.proxy != nil {
 		s.proxy.Close()
@@ -69,12 +86,10 @@ func (s *slowS3) close() error {
 // measure opens the databases so many at a time, and gives the opens per second.
 func (s *slowS3) measure(atATime int) measure {
 	return func(ctx context.Context, _ time.Duration) (rate float64, err error) {
-		s.once.Do(func() { s.failed = s.start() }) //nolint:contextcheck // the server outlives the measurement
-		if s.failed != nil {
-			return 0, s.failed
+		if err := s.ready(); err != nil { //nolint:contextcheck // the server outlives the measurement
+			return 0, err
 		}
-		folder := fmt.Sprint("round", s.folder.Add(1))
-		err = withObjects(ctx, s.proxy.Store(slowBucket, folder), func(objects *slatedb.ObjectStore) error {
+		err = withObjects(ctx, s.proxy.Store(slowBucket, s.newFolder()), func(objects *slatedb.ObjectStore) error {
 			begin := clock.Now()
 			dbs, err := openMany(ctx, objects, openedAtOnce, atATime, nil)
 			rate = openedAtOnce / clock.Since(begin).Seconds()

@@ -14,6 +14,7 @@ type result struct {
 	rounds []float64 // the figures whose median is figure
 
 	ours, peer float64 // medians
+	note       string  // more of both, if there is any
 }
 
 // String is the line of the result.
@@ -27,6 +28,9 @@ func (r result) details() string {
 	fmt.Fprintf(&b, "info: %s", r.name)
 	if r.unit != "" {
 		fmt.Fprintf(&b, " ours=%s peer=%s (%s)", short(r.ours), short(r.peer), r.unit)
+	}
+	if r.note != "" {
+		b.WriteString(" " + r.note)
 	}
 	b.WriteString(" rounds:")
 	for _, figure := range r.rounds {

@@ -30,6 +30,9 @@ func ordinarySuite() suite {
 	s.benchmarks = append(s.benchmarks, allocations()...)
 	s.benchmarks = append(s.benchmarks, opening(s3), spawning())
 	s.benchmarks = append(s.benchmarks, fencing("fence-idle-other-ask-p90", 0), fencing("fence-load-other-ask-p90", 16))
+	s.benchmarks = append(s.benchmarks, quietly(s3)...)
+	s.benchmarks = append(s.benchmarks, manyWriters()...)
+	s.benchmarks = append(s.benchmarks, asking(1), asking(16), asking(256), starting())
 	s.close = func() error { return errors.Join(python.close(), s3.close()) }
 	return s
 }

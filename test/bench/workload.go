@@ -171,7 +171,12 @@ func missing(ok bool, err error) error {
 
 // withDB hands a new database on an empty memory store to f.
 func withDB(ctx context.Context, settings map[string]any, f func(*slatedb.DB) error) error {
-	return withObjects(ctx, store.Memory(), func(objects *slatedb.ObjectStore) error {
+	return withDBAt(ctx, store.Memory(), settings, f)
+}
+
+// withDBAt hands a new database on an empty store to f.
+func withDBAt(ctx context.Context, s store.Store, settings map[string]any, f func(*slatedb.DB) error) error {
+	return withObjects(ctx, s, func(objects *slatedb.ObjectStore) error {
 		db, err := slatedb.Open(ctx, objects, "bench", &slatedb.Options{Settings: settings})
 		if err != nil {
 			return fmt.Errorf("open a database: %w", err)
