@@ -150,3 +150,52 @@ func TestP1_3_AnAnswerOfAnEarlierRunReachesNobody(t *testing.T) {
 		t.Errorf("answered by %q", got)
 	}
 }
+
+// careless is a strategy whose refresh panics.
+type careless struct{ *hand }
+
+func (careless) Refresh(context.Context) { panic("as told") }
+
+func TestCALL4_ARefreshThatPanicsIsNobodysAnswer(t *testing.T) {
+	c := newCluster(t, slap.Config{Store: store.Memory(), Shards: 1, Strategy: careless{newHand(t)}, RetryDelay: time.Millisecond})
+	if err := c.Start(within(t, time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	defer stopCluster(t, c)
+	for way, run := range ways(c, 0) {
+		if err := run(within(t, time.Minute)); !errors.Is(err, slap.ErrUnassigned) {
+			t.Errorf("%s: %v", way, err)
+		}
+	}
+}
+
+// TestSPEC8_TheRouterAnswersAllThatItTook ends the node while an actor sends to its router.
+func TestSPEC8_TheRouterAnswersAllThatItTook(t *testing.T) {
+	const requests = 20_000
+	system := actor.NewActorSystem(actor.WithDeadLetterThrottleInterval(time.Millisecond))
+	defer system.Shutdown()
+	c := startCluster(t, slap.Config{System: system, Store: store.Memory(), Shards: 1})
+	begun, all := make(chan struct{}), make(chan struct{})
+	left := requests
+	sender := system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch ctx.Message().(type) {
+		case *actor.Started:
+			for i := range requests {
+				ctx.Request(c.Router(), &messages.Ask{Child: "a", Message: wrapperspb.String("x")})
+				if i == requests/100 {
+					close(begun)
+				}
+			}
+		case *messages.Answered, *actor.DeadLetterResponse: // what came after the end is a dead letter
+			if left--; left == 0 {
+				close(all)
+			}
+		}
+	}))
+	receive(t, begun)
+	stopCluster(t, c)
+	receive(t, all)
+	if err := system.Root.StopFuture(sender).Wait(); err != nil {
+		t.Error(err)
+	}
+}

@@ -145,3 +145,55 @@ func TestSPEC4_AWriteWhoseEndNobodyIsToldOf(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestSPEC4_AStartThatComesTooEarlyLeavesTheNameFree(t *testing.T) {
+	start := func(ctx context.Context, shard *slap.Shard) error { return errOf(shard.StartChild(ctx, echo("guest"))) }
+	early := make(chan error, 1)
+	c := startCluster(t, slap.Config{
+		Store: store.Memory(), Shards: 1,
+		ShardChildren: func(s *slap.Shard) []slap.ChildSpec {
+			early <- start(t.Context(), s)
+			return []slap.ChildSpec{echo("fixed")}
+		},
+		Handlers: handlers(func(ctx context.Context, s *slap.Shard, m proto.Message) (proto.Message, error) {
+			return m, start(ctx, s)
+		}),
+	})
+	defer stopCluster(t, c)
+	if err := <-early; !errors.Is(err, supervision.ErrStopping) {
+		t.Errorf("before there was a supervisor: %v", err)
+	}
+	if _, err := c.Call(within(t, time.Minute), 0, "a", wrapperspb.String("x")); err != nil {
+		t.Errorf("once there is one: %v", err)
+	}
+}
+
+func TestSPEC4_AnActorIsToldThatTheShardHasEnded(t *testing.T) {
+	system := actor.NewActorSystem(actor.WithDeadLetterThrottleInterval(time.Millisecond))
+	defer system.Shutdown()
+	shards := make(chan *slap.Shard, 1)
+	c := startCluster(t, slap.Config{System: system, Store: store.Memory(), Shards: 1, ShardChildren: func(s *slap.Shard) []slap.ChildSpec {
+		shards <- s
+		return nil
+	}})
+	stopCluster(t, c)
+	shard, got := <-shards, make(chan any, 2)
+	outside := system.Root.Spawn(actor.PropsFromFunc(func(ctx actor.Context) {
+		switch m := ctx.Message().(type) {
+		case *actor.Started:
+			shard.RequestStartChild(ctx, echo("guest"), 1)
+			shard.RequestStopChild(ctx, "guest", 2)
+		case *supervision.StartChildResult, *supervision.StopChildResult, *actor.DeadLetterResponse:
+			got <- m
+		}
+	}))
+	if m, ok := receive(t, got).(*supervision.StartChildResult); !ok || m.Tag != 1 || !errors.Is(m.Err, supervision.ErrStopping) {
+		t.Errorf("start: %+v", m)
+	}
+	if m, ok := receive(t, got).(*supervision.StopChildResult); !ok || m.Tag != 2 || !errors.Is(m.Err, supervision.ErrStopping) {
+		t.Errorf("stop: %+v", m)
+	}
+	if err := system.Root.StopFuture(outside).Wait(); err != nil {
+		t.Error(err)
+	}
+}

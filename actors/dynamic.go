@@ -17,7 +17,7 @@ import (
 // failure of the start; when ctx ends first, the child may be started or not. Actors use
 // [Shard.RequestStartChild]: they must not wait.
 func (s *Shard) StartChild(ctx context.Context, spec supervision.ChildSpec) (*actor.PID, error) {
-	spec, err := s.adopt(spec)
+	spec, err := s.invite(spec)
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +27,7 @@ func (s *Shard) StartChild(ctx context.Context, spec supervision.ChildSpec) (*ac
 // RequestStartChild is [Shard.StartChild] for an actor: a
 // [*supervision.StartChildResult] with the tag comes as a message.
 func (s *Shard) RequestStartChild(ctx actor.Context, spec supervision.ChildSpec, tag any) {
-	spec, err := s.adopt(spec)
+	spec, err := s.invite(spec)
 	if err != nil {
 		ctx.Send(ctx.Self(), &supervision.StartChildResult{Name: spec.Name, Tag: tag, Err: err})
 		return
@@ -46,6 +46,10 @@ func (s *Shard) StopChild(ctx context.Context, name string) error {
 // RequestStopChild is [Shard.StopChild] for an actor: a
 // [*supervision.StopChildResult] with the tag comes as a message.
 func (s *Shard) RequestStopChild(ctx actor.Context, name string, tag any) {
+	if err := s.supervised(); err != nil {
+		ctx.Send(ctx.Self(), &supervision.StopChildResult{Name: name, Tag: tag, Err: err})
+		return
+	}
 	ctx.Request(s.supervisor().PID(), &supervision.StopChild{Name: name, Tag: tag})
 }
 
@@ -61,6 +65,23 @@ func (s *Shard) PID(name string) *actor.PID {
 // supervisor is the children's.
 func (s *Shard) supervisor() supervision.Ref {
 	return supervision.At(s.replies.system, supervision.PID(s.pid, childrenName))
+}
+
+// supervised says whether the children have their supervisor, not yet or no longer.
+func (s *Shard) supervised() error {
+	if _, there := s.replies.system.ProcessRegistry.GetLocal(s.supervisor().PID().GetId()); !there {
+		return fmt.Errorf("shard %d: no child runs: %w", s.number, supervision.ErrStopping)
+	}
+	return nil
+}
+
+// invite is [Shard.adopt] for a child that comes while others run: without a supervisor it
+// must not leave an inbox behind.
+func (s *Shard) invite(spec supervision.ChildSpec) (supervision.ChildSpec, error) {
+	if err := s.supervised(); err != nil {
+		return spec, err
+	}
+	return s.adopt(spec)
 }
 
 // adopt checks the spec of a child and puts an inbox in front of it.

@@ -99,7 +99,7 @@ func (n *Node) spec() (s supervision.Spec, err error) {
 		Strategy: supervision.OneForAll,
 		Events:   n.event,
 		Children: []supervision.ChildSpec{
-			{Name: routerName, New: func() actor.Actor { return &router{node: n} }},
+			n.router(),
 			{Name: shardsName, Supervisor: &supervision.Spec{Events: n.shardEvent}},
 			{Name: hostName, New: func() actor.Actor { return &host{node: n} }},
 			n.config.Strategy.Child((*runtime)(n)),

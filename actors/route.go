@@ -185,6 +185,11 @@ func (n *Node) refresh(ctx context.Context) {
 	if !ok {
 		return
 	}
+	defer func() {
+		if v := recover(); v != nil {
+			n.config.Logger.Error("the strategy's Refresh panicked", "panic", v)
+		}
+	}()
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
 	s.Refresh(ctx)
