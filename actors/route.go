@@ -204,7 +204,7 @@ func (n *Node) inbox(shard int, child string) (*inbox, error) {
 	if b := s.inbox(child); b != nil {
 		return b, nil
 	}
-	return nil, messages.NotExecuted(shard, child, messages.ErrNoChild, fmt.Errorf("it has %q", s.childNames()))
+	return nil, messages.NotExecuted(shard, child, messages.ErrNoChild, s.others())
 }
 
 // serving is the opening of the shard that requests go to, or why there is none.

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -309,6 +310,21 @@ func (s *Shard) inbox(name string) *inbox {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.inboxes[name]
+}
+
+// namesAtMost bounds what the error of a request to no child tells of the others: children
+// that come and go may be many, and may be gone often.
+const namesAtMost = 20
+
+// others says which children take requests.
+func (s *Shard) others() error {
+	s.mu.RLock()
+	count := len(s.inboxes)
+	s.mu.RUnlock()
+	if count > namesAtMost {
+		return fmt.Errorf("it has %d others", count)
+	}
+	return fmt.Errorf("it has %q", s.childNames())
 }
 
 // childNames are the names of the children that take requests, in order.
