@@ -5,7 +5,7 @@
 //	├─ router                              router.go    requests of this node's actors
 //	├─ shards (one for one, any number)
 //	│   └─ shard n (one for all, no restarts: any exit ends this opening)   shard.go, children.go
-//	│        ├─ notifier                   notifier.go  durability waiters; the one caller of flush; outlives the close
+//	│        ├─ notifier                   notifier.go  durability waiters; flushes; outlives the close
 //	│        ├─ database                   database.go  opens; exits fenced | crashed(error); closes
 //	│        └─ children (one for one)     dynamic.go   the application's, fixed and those that come and go
 //	├─ host                                host.go      start and stop shards; reports downs to the strategy

@@ -6,21 +6,20 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/internal/clock"
-	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/supervision"
 )
 
 // Messages to the notifier.
 type (
-	dirtied struct{}            // the shard was written to
+	dirtied struct{ next step } // the shard was written to, and is to be flushed later
 	reached struct{}            // somebody waits for what may be durable already
 	hurry   struct{}            // flush without waiting for the pace
 	awake   struct{}            // the pace allows the next flush
 	flushed struct{ err error } // the flush in flight ended
 )
 
-// notifier is the actor that flushes the shard and tells those who wait what is
-// durable. It starts before the database and ends after it.
+// notifier is the actor that flushes the shard, but for the first write after a quiet
+// time, and tells those who wait what is durable. It starts before the database and ends after it.
 type notifier struct {
 	shard *Shard
 	timer *time.Timer
@@ -36,7 +35,7 @@ func (n *notifier) Receive(ctx actor.Context) {
 	case *actor.Stopping:
 		n.end()
 	case dirtied:
-		n.do(ctx, n.shard.waits.wrote(now))
+		n.do(ctx, m.next)
 	case hurry:
 		n.do(ctx, n.shard.waits.hurry(now))
 	case awake:
@@ -55,12 +54,9 @@ func (n *notifier) do(ctx actor.Context, s step) {
 	if s.wake > 0 {
 		n.wakeAfter(ctx, s.wake)
 	}
-	if !s.flush {
-		return
+	if s.flush {
+		n.shard.flush()
 	}
-	n.shard.clean()
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	n.shard.DB().FlushAsync(slatedb.WAL, func(err error) { root.Send(self, flushed{err}) })
 }
 
 func (n *notifier) wakeAfter(ctx actor.Context, d time.Duration) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
@@ -222,13 +223,23 @@ func (s *Shard) wrote(seq uint64) {
 			break
 		}
 	}
-	if s.dirty.CompareAndSwap(false, true) {
-		s.sendNotifier(dirtied{})
+	if !s.dirty.CompareAndSwap(false, true) {
+		return
+	}
+	switch next := s.waits.wrote(clock.Now()); {
+	case next.flush: // at once: on a quiet shard the way to the notifier would be a good part of the wait
+		s.flush()
+	case next.wake > 0:
+		s.sendNotifier(dirtied{next})
 	}
 }
 
-// clean is called before a flush begins: what is written from now on is not in it.
-func (s *Shard) clean() { s.dirty.Store(false) }
+// flush begins the flush that the durability state asked for; its end goes to the notifier.
+// What is written from now on is not in it.
+func (s *Shard) flush() {
+	s.dirty.Store(false)
+	s.DB().FlushAsync(slatedb.WAL, func(err error) { s.sendNotifier(flushed{err}) })
+}
 
 // inspect asks the database to look whether it has ended, and why an operation failed.
 func (s *Shard) inspect(err error) {
