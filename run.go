@@ -85,6 +85,9 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		return actors.Config{}, err
 	}
 	database := slatedb.Options{Settings: settings, NoCache: c.Cache.Disabled, MergeOperator: c.MergeOperator}
+	if err := database.Prepare(); err != nil {
+		return actors.Config{}, fmt.Errorf("slap: Settings: %w", err)
+	}
 	if c.Cache.Bytes > 0 {
 		cache, err := slatedb.NewCache(c.Cache.Bytes)
 		if err != nil {

@@ -29,6 +29,16 @@ type Options struct {
 	// when that gave up waiting. It runs on the goroutine that completes the
 	// write and must not block.
 	OnWrite func(seq uint64)
+
+	merged string // all settings, once prepared
+}
+
+// Prepare merges the settings into the engine's defaults now, for all opens with these
+// options and with copies of them; later changes of Settings have no effect. Errors are
+// those of an open.
+func (o *Options) Prepare() (err error) {
+	o.merged, err = settingsJSON(o.Settings)
+	return err
 }
 
 // Open opens a database, or creates it if there is none. Its path is relative to
@@ -134,9 +144,11 @@ func applyCache(use, none method, builder uint64, cache *Cache, id uint64, disab
 }
 
 func (o *Options) applySettings(builder uint64) error {
-	text, err := settingsJSON(o.Settings)
-	if err != nil {
-		return err
+	text, err := o.merged, error(nil)
+	if text == "" {
+		if text, err = settingsJSON(o.Settings); err != nil {
+			return err
+		}
 	}
 	settings, err := call(settingsFromJSON, 0, 0, 0, []byte(text), nil)
 	if err != nil {
