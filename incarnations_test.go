@@ -47,7 +47,7 @@ func removed(t *testing.T, ctx context.Context, c *slap.Cluster) (wait func(name
 	}()
 	return func(name string) {
 		t.Helper()
-		for receive(t, events) != name { //nolint:revive // the others are nobody's concern
+		for receive(t, events) != name { // the others are nobody's concern
 		}
 	}
 }
