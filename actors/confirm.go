@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -17,7 +18,7 @@ const ConfirmKey = "\x00slap/confirm"
 type confirmations struct {
 	mu         sync.Mutex
 	submitting bool // the write for some is on its way into memory
-	next       []func(confirmed bool, reason error)
+	next       []waiter
 }
 
 // Confirm returns once it is proven that what was read from the shard before the call
@@ -37,10 +38,10 @@ func (s *Shard) RespondWhenConfirmed(ctx actor.Context, reply any) {
 	s.respondWhen(ctx, reply, s.confirm)
 }
 
-func (s *Shard) confirm(tell func(bool, error)) {
+func (s *Shard) confirm(w waiter) {
 	c := &s.confirmations
 	c.mu.Lock()
-	c.next = append(c.next, tell)
+	c.next = append(c.next, w)
 	submit := !c.submitting
 	c.submitting = true
 	c.mu.Unlock()
@@ -64,16 +65,19 @@ func (s *Shard) submitConfirmation() {
 	s.DB().DeleteAsync([]byte(ConfirmKey), func(seq uint64, err error) {
 		if err != nil {
 			s.inspect(err)
-			tellAll(asked, false, err)
+			tell(asked, false, err)
 		} else {
-			s.whenDurable(seq, func(durable bool, reason error) { tellAll(asked, durable, reason) })
+			s.whenDurable(together(seq, asked))
 		}
 		s.submitConfirmation()
 	})
 }
 
-func tellAll(asked []func(bool, error), confirmed bool, reason error) {
-	for _, tell := range asked {
-		tell(confirmed, reason)
+// together is one waiter in the place of all.
+func together(seq uint64, all []waiter) waiter {
+	return waiter{
+		seq:    seq,
+		prompt: !slices.ContainsFunc(all, func(w waiter) bool { return !w.prompt }),
+		tell:   func(durable bool, reason error) { tell(all, durable, reason) },
 	}
 }

@@ -26,9 +26,10 @@ type durability struct {
 
 // waiter is somebody who is told once its sequence number is durable, or never will be.
 type waiter struct {
-	seq   uint64
-	order uint64
-	tell  func(durable bool, reason error)
+	seq    uint64
+	order  uint64
+	prompt bool // tell never waits, and runs nothing of the application's: anybody may call it
+	tell   func(durable bool, reason error)
 }
 
 // step is what to do next. A zero wake means: nothing to wait for.
@@ -82,6 +83,20 @@ func (d *durability) advance(durable uint64) []waiter {
 	return released
 }
 
+// answer releases those in front who may be told by anybody, and says whether somebody
+// is left who is to be told by the notifier.
+func (d *durability) answer(durable uint64) (released []waiter, left bool) {
+	d.durable = max(d.durable, durable)
+	for len(d.waiters) > 0 && d.waiters[0].seq <= d.durable {
+		if !d.waiters[0].prompt {
+			return released, true
+		}
+		w, _ := heap.Pop(&d.waiters).(waiter)
+		released = append(released, w)
+	}
+	return released, false
+}
+
 // end says that the database is closed, with everything up to durable durable.
 // It returns who is released and who will never be. The first end counts; another
 // one returns who came since.
@@ -100,9 +115,10 @@ func (d *durability) end(durable uint64, reason error) (released, lost []waiter)
 }
 
 // wait adds a waiter.
-func (d *durability) wait(seq uint64, tell func(bool, error)) {
+func (d *durability) wait(w waiter) {
 	d.order++
-	heap.Push(&d.waiters, waiter{seq: seq, order: d.order, tell: tell})
+	w.order = d.order
+	heap.Push(&d.waiters, w)
 }
 
 // waiterHeap has the lowest sequence number on top, ties in the order they came.

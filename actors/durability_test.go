@@ -86,7 +86,7 @@ func TestDUR3_ReleasedLowestFirstTiesInOrder(t *testing.T) {
 	for order := range 100 {
 		k := key{rnd.IntN(20), order}
 		want = append(want, k)
-		d.wait(uint64(k.seq), func(bool, error) { got = append(got, k) })
+		d.wait(waiter{seq: uint64(k.seq), tell: func(bool, error) { got = append(got, k) }})
 	}
 	slices.SortStableFunc(want, func(a, b key) int { return a.seq - b.seq })
 	tell(d.advance(9), true, nil)
@@ -106,16 +106,16 @@ func TestDUR5_AtTheEndTheDurableAreReleasedAndTheOthersTold(t *testing.T) {
 	reason := errors.New("over")
 	told := map[uint64]bool{}
 	for seq := uint64(1); seq <= 4; seq++ {
-		w.on(seq, func(durable bool, err error) {
+		w.on(waiter{seq: seq, tell: func(durable bool, err error) {
 			told[seq] = durable
 			if !durable && !errors.Is(err, reason) {
 				t.Errorf("seq %d: %v", seq, err)
 			}
-		})
+		}})
 	}
 	w.end(2, reason)
-	w.on(2, func(durable bool, _ error) { told[12] = durable })
-	w.on(3, func(durable bool, _ error) { told[13] = durable })
+	w.on(waiter{seq: 2, tell: func(durable bool, _ error) { told[12] = durable }})
+	w.on(waiter{seq: 3, tell: func(durable bool, _ error) { told[13] = durable }})
 	want := map[uint64]bool{1: true, 2: true, 3: false, 4: false, 12: true, 13: false}
 	if fmt.Sprint(told) != fmt.Sprint(want) {
 		t.Fatalf("told %v, want %v", told, want)
@@ -125,14 +125,36 @@ func TestDUR5_AtTheEndTheDurableAreReleasedAndTheOthersTold(t *testing.T) {
 func TestDUR4_WhoComesWhileTheEndIsToldIsToldAfterThoseBefore(t *testing.T) {
 	w := &waits{}
 	var told []int
-	w.on(1, func(bool, error) {
-		w.on(1, func(bool, error) { told = append(told, 3) })
+	later := func(n int) func(bool, error) { return func(bool, error) { told = append(told, n) } }
+	w.on(waiter{seq: 1, tell: func(bool, error) {
+		w.on(waiter{seq: 1, tell: later(3)})
 		told = append(told, 1)
-	})
-	w.on(2, func(bool, error) { told = append(told, 2) })
+	}})
+	w.on(waiter{seq: 2, tell: later(2)})
 	w.end(1, errors.New("over"))
-	w.on(2, func(bool, error) { told = append(told, 4) })
+	w.on(waiter{seq: 2, tell: later(4)})
 	if fmt.Sprint(told) != "[1 2 3 4]" {
 		t.Errorf("told %v", told)
 	}
+}
+
+// TestDUR3_WhoMayBeToldByAnybodyDoesNotOvertakeWhoMayNot has a prompt waiter before and behind one
+// that only the notifier may tell.
+func TestDUR3_WhoMayBeToldByAnybodyDoesNotOvertakeWhoMayNot(t *testing.T) {
+	w := &waits{}
+	var told []int
+	for n, prompt := range []bool{true, false, true, true} {
+		w.on(waiter{seq: uint64(n + 1), prompt: prompt, tell: func(bool, error) { told = append(told, n+1) }})
+	}
+	want := func(what string, got, left bool, order string) {
+		t.Helper()
+		if got != left || fmt.Sprint(told) != order {
+			t.Errorf("%s: told %v and %v are left, want %s and %v", what, told, got, order, left)
+		}
+	}
+	want("nothing is durable", w.answer(0), false, "[]")
+	want("up to 3", w.answer(3), true, "[1]")
+	w.advance(3)
+	want("by the notifier", w.answer(3), false, "[1 2 3]")
+	want("up to 4", w.answer(4), false, "[1 2 3 4]")
 }

@@ -235,12 +235,12 @@ func TestP11_1_OneWriteServesAllWhoWait(t *testing.T) {
 	first := r.put(0, "k", "v")
 	told := make(chan error, callers)
 	for range callers {
-		shard.confirm(func(confirmed bool, reason error) {
+		shard.confirm(waiter{tell: func(confirmed bool, reason error) {
 			if confirmed {
 				reason = nil
 			}
 			told <- reason
-		})
+		}})
 	}
 	for range callers {
 		if err := next(t, told); err != nil {

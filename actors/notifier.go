@@ -11,15 +11,14 @@ import (
 
 // Messages to the notifier.
 type (
-	dirtied struct{ next step } // the shard was written to, and is to be flushed later
-	reached struct{}            // somebody waits for what may be durable already
-	hurry   struct{}            // flush without waiting for the pace
-	awake   struct{}            // the pace allows the next flush
-	flushed struct{ err error } // the flush in flight ended
+	later   struct{ in time.Duration } // the pace allows the next flush then
+	awake   struct{}                   // the pace allows the next flush
+	reached struct{}                   // somebody waits for what may be durable already
+	flushed struct{ err error }        // the flush in flight ended
 )
 
-// notifier is the actor that flushes the shard, but for the first write after a quiet
-// time, and tells those who wait what is durable. It starts before the database and ends after it.
+// notifier is the actor that has the pace of flushes, and tells those who wait what is
+// durable, but for those whom anybody may tell. It starts before the database and ends after it.
 type notifier struct {
 	shard *Shard
 	timer *time.Timer
@@ -34,28 +33,17 @@ func (n *notifier) Receive(ctx actor.Context) {
 		supervision.Ready(ctx)
 	case *actor.Stopping:
 		n.end()
-	case dirtied:
-		n.do(ctx, m.next)
-	case hurry:
-		n.do(ctx, n.shard.waits.hurry(now))
+	case later:
+		n.wakeAfter(ctx, m.in)
 	case awake:
-		n.do(ctx, n.shard.waits.woke(now))
+		n.shard.do(n.shard.waits.woke(now))
 	case reached:
 		n.shard.waits.advance(n.shard.DurableSeq())
 	case flushed:
-		n.do(ctx, n.shard.waits.flushed(now, n.shard.DurableSeq()))
+		n.shard.do(n.shard.waits.flushed(now, n.shard.DurableSeq()))
 		if m.err != nil {
 			n.shard.inspect(m.err)
 		}
-	}
-}
-
-func (n *notifier) do(ctx actor.Context, s step) {
-	if s.wake > 0 {
-		n.wakeAfter(ctx, s.wake)
-	}
-	if s.flush {
-		n.shard.flush()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
@@ -113,13 +114,13 @@ func (s *Shard) NotifyWhenDurable(seq uint64, tag any, to *actor.PID) {
 		return
 	}
 	root := s.replies.system.Root
-	s.whenDurable(seq, func(durable bool, reason error) {
+	s.whenDurable(waiter{seq: seq, tell: func(durable bool, reason error) {
 		if durable {
 			root.Send(to, &messages.Durable{Tag: tag, Seq: seq})
 			return
 		}
 		root.Send(to, &messages.NotDurable{Tag: tag, Seq: seq, Reason: reason})
-	})
+	}})
 }
 
 // NotifyWritten makes the completion of a write in the asynchronous form: it sends
@@ -138,59 +139,60 @@ func (s *Shard) NotifyWritten(tag any, to *actor.PID) func(seq uint64, err error
 // that is known, the caller gets an error that says unknown. It returns at once, and the
 // answer is given also after the child has stopped.
 func (s *Shard) RespondWhenDurable(ctx actor.Context, seq uint64, reply any) {
-	s.respondWhen(ctx, reply, func(tell func(bool, error)) { s.whenDurable(seq, tell) })
+	s.respondWhen(ctx, reply, s.onDurable(seq))
 }
 
 // respondWhen answers the request in the actor's hands with the reply once it is proven
 // true, or as unknown.
-func (s *Shard) respondWhen(ctx actor.Context, reply any, when func(tell func(bool, error))) {
+func (s *Shard) respondWhen(ctx actor.Context, reply any, when func(waiter)) {
 	r := s.replies.find(ctx.Sender())
 	if r == nil {
 		s.sendWhen(ctx.Sender(), reply, when)
 		return
 	}
 	r.handOver()
-	when(func(proven bool, reason error) {
+	_, prompt := reply.(proto.Message) // an error may have methods of the application's
+	when(waiter{prompt: prompt, tell: func(proven bool, reason error) {
 		if proven {
 			r.respond(reply, true)
 			return
 		}
 		r.lose(s.lossKind(), reason)
-	})
+	}})
 }
 
 // sendWhen answers who is not one of our requests: a future of the actor system, or nobody.
-func (s *Shard) sendWhen(to *actor.PID, reply any, when func(tell func(bool, error))) {
+func (s *Shard) sendWhen(to *actor.PID, reply any, when func(waiter)) {
 	if to == nil {
 		return
 	}
 	root := s.replies.system.Root
-	when(func(proven bool, reason error) {
+	when(waiter{tell: func(proven bool, reason error) {
 		if proven {
 			root.Send(to, reply)
 			return
 		}
 		root.Send(to, &messages.NotDurable{Reason: reason})
-	})
+	}})
 }
 
 // AwaitDurable returns once everything up to seq is durable, at the pace of flushes; it
 // is for handlers and other goroutines. An error is an [messages.ErrOutcomeUnknown], or
 // the cause of ctx, whose end ends the wait.
 func (s *Shard) AwaitDurable(ctx context.Context, seq uint64) error {
-	return s.await(ctx, func(tell func(bool, error)) { s.whenDurable(seq, tell) })
+	return s.await(ctx, s.onDurable(seq))
 }
 
 // await waits for what when tells, or for the end of ctx.
-func (s *Shard) await(ctx context.Context, when func(tell func(bool, error))) error {
+func (s *Shard) await(ctx context.Context, when func(waiter)) error {
 	done := make(chan error, 1)
-	when(func(proven bool, reason error) {
+	when(waiter{prompt: true, tell: func(proven bool, reason error) {
 		if proven {
 			done <- nil
 			return
 		}
 		done <- messages.OutcomeUnknown(s.number, "", s.lossKind(), reason)
-	})
+	}})
 	select {
 	case err := <-done:
 		return err
@@ -202,15 +204,28 @@ func (s *Shard) await(ctx context.Context, when func(tell func(bool, error))) er
 // Flush makes everything written so far durable, without waiting for the pace of
 // flushes. The end of ctx ends the wait, not the flush.
 func (s *Shard) Flush(ctx context.Context) error {
-	return s.await(ctx, func(tell func(bool, error)) {
-		s.whenDurable(s.WrittenSeq(), tell)
-		s.sendNotifier(hurry{})
+	seq := s.WrittenSeq()
+	if seq <= s.DurableSeq() {
+		return nil
+	}
+	return s.await(ctx, func(w waiter) {
+		w.seq = seq
+		s.whenDurable(w)
+		s.hurry()
 	})
 }
 
-func (s *Shard) whenDurable(seq uint64, tell func(bool, error)) {
-	s.waits.on(seq, tell)
-	if seq <= s.DurableSeq() {
+// onDurable registers waiters for the sequence number.
+func (s *Shard) onDurable(seq uint64) func(waiter) {
+	return func(w waiter) {
+		w.seq = seq
+		s.whenDurable(w)
+	}
+}
+
+func (s *Shard) whenDurable(w waiter) {
+	s.waits.on(w)
+	if durable := s.DurableSeq(); w.seq <= durable && s.waits.answer(durable) {
 		s.sendNotifier(reached{})
 	}
 }
@@ -223,22 +238,34 @@ func (s *Shard) wrote(seq uint64) {
 			break
 		}
 	}
-	if !s.dirty.CompareAndSwap(false, true) {
-		return
-	}
-	switch next := s.waits.wrote(clock.Now()); {
-	case next.flush: // at once: on a quiet shard the way to the notifier would be a good part of the wait
-		s.flush()
-	case next.wake > 0:
-		s.sendNotifier(dirtied{next})
+	if s.dirty.CompareAndSwap(false, true) {
+		s.do(s.waits.wrote(clock.Now()))
 	}
 }
 
-// flush begins the flush that the durability state asked for; its end goes to the notifier.
-// What is written from now on is not in it.
+// hurry begins a flush without waiting for the pace.
+func (s *Shard) hurry() { s.do(s.waits.hurry(clock.Now())) }
+
+// do carries out what the durability state says, on any goroutine: on a quiet shard the way
+// to the notifier would be a good part of the wait. The notifier has the timer.
+func (s *Shard) do(next step) {
+	switch {
+	case next.flush:
+		s.flush()
+	case next.wake > 0:
+		s.sendNotifier(later{next.wake})
+	}
+}
+
+// flush begins the flush that the durability state asked for; its end goes to the notifier,
+// behind those who wait for an answer and need not wait for that. What is written from
+// now on is not in it.
 func (s *Shard) flush() {
 	s.dirty.Store(false)
-	s.DB().FlushAsync(slatedb.WAL, func(err error) { s.sendNotifier(flushed{err}) })
+	s.DB().FlushAsync(slatedb.WAL, func(err error) {
+		s.waits.answer(s.DurableSeq())
+		s.sendNotifier(flushed{err})
+	})
 }
 
 // inspect asks the database to look whether it has ended, and why an operation failed.
@@ -260,7 +287,7 @@ func (s *Shard) stop() {
 	s.status.stopping()
 	s.shut()
 	if s.DB() != nil {
-		s.sendNotifier(hurry{})
+		s.hurry()
 	}
 }
 

@@ -352,7 +352,7 @@ func TestSHD7_OneHandleAndOneFlushForAllWhoWait(t *testing.T) {
 	before := logs()
 	told := make(chan bool, waiters)
 	for range waiters {
-		r.shardAt(0).whenDurable(r.put(0, "k", "v"), func(durable bool, _ error) { told <- durable })
+		r.shardAt(0).whenDurable(waiter{seq: r.put(0, "k", "v"), tell: func(durable bool, _ error) { told <- durable }})
 	}
 	r.flushed(0)
 	for range waiters {
@@ -429,12 +429,12 @@ func closeFenced(t *testing.T) Status {
 	r.put(0, "k", "old")
 	r.flushed(0)
 	lost := make(chan error, 1)
-	shard.whenDurable(r.put(0, "k", "lost"), func(durable bool, reason error) {
+	shard.whenDurable(waiter{seq: r.put(0, "k", "lost"), tell: func(durable bool, reason error) {
 		if durable {
 			reason = nil
 		}
 		lost <- reason
-	})
+	}})
 	other, err := slatedb.Open(t.Context(), r.config.Objects, "shard-000", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -15,15 +15,15 @@ type waits struct {
 
 // on adds a waiter, or tells it at once if the shard has ended and those before are
 // told.
-func (w *waits) on(seq uint64, tell func(durable bool, reason error)) {
+func (w *waits) on(one waiter) {
 	w.mu.Lock()
 	over, ended, durable := w.over, w.d.ended, w.d.durable
 	if !over {
-		w.d.wait(seq, tell)
+		w.d.wait(one)
 	}
 	w.mu.Unlock()
 	if over {
-		tell(seq <= durable, ended)
+		one.tell(one.seq <= durable, ended)
 	}
 }
 
@@ -58,6 +58,16 @@ func (w *waits) advance(durable uint64) {
 	released := w.d.advance(durable)
 	w.mu.Unlock()
 	tell(released, true, nil)
+}
+
+// answer tells those in front who may be told by anybody, and says whether somebody is
+// left for the notifier.
+func (w *waits) answer(durable uint64) (left bool) {
+	w.mu.Lock()
+	released, left := w.d.answer(durable)
+	w.mu.Unlock()
+	tell(released, true, nil)
+	return left
 }
 
 func (w *waits) end(durable uint64, reason error) {
