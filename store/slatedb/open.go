@@ -144,11 +144,13 @@ func applyCache(use, none method, builder uint64, cache *Cache, id uint64, disab
 }
 
 func (o *Options) applySettings(builder uint64) error {
-	text, err := o.merged, error(nil)
+	text := o.merged
 	if text == "" {
-		if text, err = settingsJSON(o.Settings); err != nil {
+		merged, err := settingsJSON(o.Settings)
+		if err != nil {
 			return err
 		}
+		text = merged
 	}
 	settings, err := call(settingsFromJSON, 0, 0, 0, []byte(text), nil)
 	if err != nil {
