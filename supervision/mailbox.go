@@ -12,6 +12,7 @@ import (
 var (
 	_ actor.Mailbox        = (*mailbox)(nil)
 	_ actor.MessageInvoker = (*mailbox)(nil)
+	_ actor.Dispatcher     = (*mailbox)(nil)
 )
 
 // A mailbox is a child's, around the one that its spec asks for. Proto.Actor registers an actor's name before it
@@ -19,9 +20,10 @@ var (
 // with a panic. Here it waits until the mailbox is open. What the owner posts to inner reaches this incarnation
 // and no other, whoever has its name.
 type mailbox struct {
-	owner   *child
-	inner   actor.Mailbox
-	invoker actor.MessageInvoker
+	owner      *child
+	inner      actor.Mailbox
+	invoker    actor.MessageInvoker
+	dispatcher actor.Dispatcher
 
 	open     atomic.Bool
 	mu       sync.Mutex
@@ -96,8 +98,32 @@ func (m *mailbox) bury(system *actor.ActorSystem, pid *actor.PID) {
 // RegisterHandlers sets the mailbox up.
 func (m *mailbox) RegisterHandlers(invoker actor.MessageInvoker, dispatcher actor.Dispatcher) {
 	m.owner.registered = true
-	m.invoker = invoker
-	m.inner.RegisterHandlers(m, dispatcher)
+	m.invoker, m.dispatcher = invoker, dispatcher
+	m.inner.RegisterHandlers(m, m)
+}
+
+// Schedule runs the queue in a goroutine of its own that has the stack for most messages: one that grows below a
+// message costs more than the way of the message. The start makes do with less, since many may start at once.
+func (m *mailbox) Schedule(run func()) {
+	if !m.open.Load() {
+		m.dispatcher.Schedule(run)
+		return
+	}
+	m.dispatcher.Schedule(func() {
+		makeRoom(0)
+		run()
+	})
+}
+
+// Throughput is the dispatcher's.
+func (m *mailbox) Throughput() int { return m.dispatcher.Throughput() }
+
+// makeRoom lets the stack grow to 8 KiB: its frame is there when it is called.
+//
+//go:noinline
+func makeRoom(i int) byte {
+	var frame [4 << 10]byte
+	return frame[i]
 }
 
 // Start opens the mailbox: Started is in it, and what came early follows.
