@@ -1,7 +1,6 @@
 package actors
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -14,22 +13,13 @@ type replies struct {
 	system *actor.ActorSystem
 	id     string
 	last   atomic.Uint32
-	parts  [64]repliesPart
-}
-
-type repliesPart struct {
-	mu       sync.Mutex
-	requests map[uint32]*request
-	_        [40]byte // keeps neighbours out of one cache line
+	open   openRequests
 }
 
 // newReplies registers the process under the id, which no other run of a node may have: its
 // late answers would find requests with the same number here.
 func newReplies(system *actor.ActorSystem, id string) *replies {
 	r := &replies{system: system, id: id}
-	for i := range r.parts {
-		r.parts[i].requests = map[uint32]*request{}
-	}
 	system.ProcessRegistry.Add(r, id)
 	return r
 }
@@ -37,31 +27,18 @@ func newReplies(system *actor.ActorSystem, id string) *replies {
 // close takes the process from the registry. Answers that come later are dead letters.
 func (r *replies) close() { r.system.ProcessRegistry.Remove(r.system.NewLocalPID(r.id)) }
 
-func (r *replies) part(id uint32) *repliesPart { return &r.parts[id%uint32(len(r.parts))] }
-
 // add gives the request a number that no other open request has.
 func (r *replies) add(req *request) {
-	for {
+	for tries := 0; ; tries++ {
 		req.id = r.last.Add(1)
-		p := r.part(req.id)
-		p.mu.Lock()
-		_, taken := p.requests[req.id]
-		if !taken && req.id != 0 {
-			p.requests[req.id] = req
-			p.mu.Unlock()
+		if req.id != 0 && r.open.add(req, tries) {
 			return
 		}
-		p.mu.Unlock()
 	}
 }
 
 // remove forgets the request; its answer would be a dead letter.
-func (r *replies) remove(req *request) {
-	p := r.part(req.id)
-	p.mu.Lock()
-	delete(p.requests, req.id)
-	p.mu.Unlock()
-}
+func (r *replies) remove(req *request) { r.open.remove(req) }
 
 // sender is the PID that leads answers to the request.
 func (r *replies) sender(req *request) *actor.PID {
@@ -74,10 +51,7 @@ func (r *replies) find(sender *actor.PID) *request {
 	if sender == nil || sender.GetId() != r.id || sender.GetAddress() != r.system.ProcessRegistry.Address {
 		return nil
 	}
-	p := r.part(sender.GetRequestId())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.requests[sender.GetRequestId()]
+	return r.open.find(sender.GetRequestId())
 }
 
 // SendUserMessage settles the request with what the child answered.

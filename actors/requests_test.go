@@ -58,13 +58,7 @@ func word(s string) proto.Message { return wrapperspb.String(s) }
 
 // counts are everything that is kept for requests; it is all zero once they have ended.
 func (n *Node) counts(shards ...*Shard) string {
-	open, linked, waiting, inside, waiters := 0, 0, int32(0), int64(0), 0
-	for i := range n.replies.parts {
-		p := &n.replies.parts[i]
-		p.mu.Lock()
-		open += len(p.requests)
-		p.mu.Unlock()
-	}
+	open, linked, waiting, inside, waiters := n.replies.open.count(), 0, int32(0), int64(0), 0
 	for _, s := range shards {
 		for _, b := range s.inboxes {
 			b.mu.Lock()
