@@ -54,11 +54,10 @@ func (d *durability) hurry(now time.Time) step {
 // woke says that the time of an earlier step has passed.
 func (d *durability) woke(now time.Time) step { return d.next(now) }
 
-// flushed says that the flush in flight ended, and how far the engine has come.
-func (d *durability) flushed(now time.Time, durable uint64) (step, []waiter) {
+// flushed says that the flush in flight ended.
+func (d *durability) flushed(now time.Time) step {
 	d.flushing = false
-	released := d.advance(durable)
-	return d.next(now), released
+	return d.next(now)
 }
 
 func (d *durability) next(now time.Time) step {

@@ -25,7 +25,7 @@ func wantStep(t *testing.T, got, want step) {
 func TestP9_1_AQuietShardIsFlushedAtOnce(t *testing.T) {
 	d := newDurability()
 	wantStep(t, d.wrote(at(0)), step{flush: true})
-	next, _ := d.flushed(at(2*time.Millisecond), 1)
+	next := d.flushed(at(2 * time.Millisecond))
 	wantStep(t, next, step{})
 	wantStep(t, d.wrote(at(time.Second)), step{flush: true})
 }
@@ -34,7 +34,7 @@ func TestP9_1_ABusyShardIsFlushedOnceAnInterval(t *testing.T) {
 	d := newDurability()
 	wantStep(t, d.wrote(at(0)), step{flush: true})
 	wantStep(t, d.wrote(at(time.Millisecond)), step{}) // one flush in flight
-	next, _ := d.flushed(at(5*time.Millisecond), 1)
+	next := d.flushed(at(5 * time.Millisecond))
 	wantStep(t, next, step{wake: 95 * time.Millisecond}) // counted from the beginning of the last flush
 	wantStep(t, d.woke(at(100*time.Millisecond)), step{flush: true})
 }
@@ -43,14 +43,14 @@ func TestP9_1_AFlushLongerThanTheIntervalIsFollowedAtOnce(t *testing.T) {
 	d := newDurability()
 	d.wrote(at(0))
 	d.wrote(at(time.Millisecond))
-	next, _ := d.flushed(at(250*time.Millisecond), 1)
+	next := d.flushed(at(250 * time.Millisecond))
 	wantStep(t, next, step{flush: true})
 }
 
 func TestP9_1_AnExplicitFlushDoesNotWaitForThePace(t *testing.T) {
 	d := newDurability()
 	d.wrote(at(0))
-	d.flushed(at(time.Millisecond), 1)
+	d.flushed(at(time.Millisecond))
 	wantStep(t, d.wrote(at(2*time.Millisecond)), step{wake: 98 * time.Millisecond})
 	wantStep(t, d.hurry(at(3*time.Millisecond)), step{flush: true})
 }
@@ -59,13 +59,13 @@ func TestP9_1_AnExplicitFlushJoinsTheOneInFlightIfNothingWasWrittenSince(t *test
 	d := newDurability()
 	d.wrote(at(0))
 	wantStep(t, d.hurry(at(time.Millisecond)), step{})
-	next, _ := d.flushed(at(2*time.Millisecond), 1)
+	next := d.flushed(at(2 * time.Millisecond))
 	wantStep(t, next, step{})
 
 	d.wrote(at(200 * time.Millisecond))
 	d.wrote(at(201 * time.Millisecond))
 	wantStep(t, d.hurry(at(202*time.Millisecond)), step{})
-	next, _ = d.flushed(at(203*time.Millisecond), 2)
+	next = d.flushed(at(203 * time.Millisecond))
 	wantStep(t, next, step{flush: true})
 }
 

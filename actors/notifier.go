@@ -13,8 +13,7 @@ import (
 type (
 	later   struct{ in time.Duration } // the pace allows the next flush then
 	awake   struct{}                   // the pace allows the next flush
-	reached struct{}                   // somebody waits for what may be durable already
-	flushed struct{ err error }        // the flush in flight ended
+	reached struct{}                   // somebody waits for what is durable
 )
 
 // notifier is the actor that has the pace of flushes, and tells those who wait what is
@@ -26,7 +25,6 @@ type notifier struct {
 
 // Receive carries out what the shard's durability state says.
 func (n *notifier) Receive(ctx actor.Context) {
-	now := clock.Now()
 	switch m := ctx.Message().(type) {
 	case *actor.Started:
 		n.shard.notifier.Store(ctx.Self())
@@ -36,14 +34,9 @@ func (n *notifier) Receive(ctx actor.Context) {
 	case later:
 		n.wakeAfter(ctx, m.in)
 	case awake:
-		n.shard.do(n.shard.waits.woke(now))
+		n.shard.do(n.shard.waits.woke(clock.Now()))
 	case reached:
 		n.shard.waits.advance(n.shard.DurableSeq())
-	case flushed:
-		n.shard.do(n.shard.waits.flushed(now, n.shard.DurableSeq()))
-		if m.err != nil {
-			n.shard.inspect(m.err)
-		}
 	}
 }
 

@@ -257,15 +257,24 @@ func (s *Shard) do(next step) {
 	}
 }
 
-// flush begins the flush that the durability state asked for; its end goes to the notifier,
-// behind those who wait for an answer and need not wait for that. What is written from
-// now on is not in it.
+// flush begins the flush that the durability state asked for. What is written from now on
+// is not in it.
 func (s *Shard) flush() {
 	s.dirty.Store(false)
-	s.DB().FlushAsync(slatedb.WAL, func(err error) {
-		s.waits.answer(s.DurableSeq())
-		s.sendNotifier(flushed{err})
-	})
+	s.DB().FlushAsync(slatedb.WAL, s.flushed)
+}
+
+// flushed follows the end of a flush. Those who wait for an answer are first, and the
+// notifier is only troubled with what is left.
+func (s *Shard) flushed(err error) {
+	left := s.waits.answer(s.DurableSeq())
+	s.do(s.waits.flushed(clock.Now()))
+	if left {
+		s.sendNotifier(reached{})
+	}
+	if err != nil {
+		s.inspect(err)
+	}
 }
 
 // inspect asks the database to look whether it has ended, and why an operation failed.

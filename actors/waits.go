@@ -45,12 +45,10 @@ func (w *waits) woke(now time.Time) step {
 	return w.d.woke(now)
 }
 
-func (w *waits) flushed(now time.Time, durable uint64) step {
+func (w *waits) flushed(now time.Time) step {
 	w.mu.Lock()
-	next, released := w.d.flushed(now, durable)
-	w.mu.Unlock()
-	tell(released, true, nil)
-	return next
+	defer w.mu.Unlock()
+	return w.d.flushed(now)
 }
 
 func (w *waits) advance(durable uint64) {
