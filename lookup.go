@@ -3,7 +3,6 @@ package slap
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -67,11 +66,8 @@ func (c *Cluster) ShardForString(key string) int {
 // unassigned. An error is an [ErrInvalid] for a number outside 0 … N−1, or an
 // [ErrNotRunning].
 func (c *Cluster) Lookup(shard int) (Location, error) {
-	if shard < 0 || shard >= c.config.Shards {
-		return Location{}, &RequestError{
-			Shard: shard, Kind: ErrInvalid,
-			Cause: fmt.Errorf("there is no shard %d: shards are 0 to %d", shard, c.config.Shards-1),
-		}
+	if err := actors.CheckShard(shard, "", c.config.Shards); err != nil {
+		return Location{}, err
 	}
 	if c.ended() {
 		return Location{}, &RequestError{Shard: shard, Kind: ErrNotRunning}

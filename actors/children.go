@@ -15,10 +15,10 @@ const closeSlack = 5 * time.Second
 
 // spec is the shard's subtree. Its children's supervisor is filled once the
 // database is open, since the application's children are made for an open one.
-func (s *Shard) spec(name string) supervision.ChildSpec {
+func (s *Shard) spec() supervision.ChildSpec {
 	s.children.Events = s.childEvent
 	return supervision.ChildSpec{
-		Name:    name,
+		Name:    s.name(),
 		Restart: supervision.Temporary,
 		Supervisor: &supervision.Spec{
 			Strategy:  supervision.OneForAll,

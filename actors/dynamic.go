@@ -98,7 +98,7 @@ func (s *Shard) adopt(spec supervision.ChildSpec) (supervision.ChildSpec, error)
 		s.inboxes[spec.Name] = nil
 		return spec, nil
 	}
-	b := &inbox{name: spec.Name, shard: s, replies: s.replies, limit: s.config.MaxPending}
+	b := &inbox{name: spec.Name, shard: s}
 	spec.Props = append([]actor.PropsOption{actor.WithReceiverMiddleware(b.middleware)}, spec.Props...)
 	s.inboxes[spec.Name] = b
 	return spec, nil

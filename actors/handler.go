@@ -55,9 +55,7 @@ func (h *handlers) end(kind error) {
 	h.mu.Lock()
 	open := h.open()
 	h.mu.Unlock()
-	for _, r := range open {
-		r.end(messages.ErrStopping, kind, nil)
-	}
+	endAll(open, kind)
 }
 
 // call runs the handler for the request, or refuses it.

@@ -43,7 +43,6 @@ type host struct {
 type slot struct {
 	state    slotState
 	shard    *Shard
-	name     string // of its subtree
 	timer    *time.Timer
 	starter  *actor.PID
 	stoppers []*actor.PID
@@ -91,11 +90,10 @@ func (h *host) start(ctx actor.Context, m startShard) {
 		return
 	}
 	shard := h.node.newShard(m.shard, m.lease)
-	name := fmt.Sprintf("%d-%s", m.shard, shard.opening)
-	h.slots[m.shard] = slot{state: opens, shard: shard, name: name, starter: m.replyTo}
-	h.names[name] = m.shard
+	h.slots[m.shard] = slot{state: opens, shard: shard, starter: m.replyTo}
+	h.names[shard.name()] = m.shard
 	h.node.table.set(m.shard, StateOpening, nil)
-	ctx.Request(h.supervisor(ctx), &supervision.StartChild{Spec: shard.spec(name)})
+	ctx.Request(h.node.shards, &supervision.StartChild{Spec: shard.spec()})
 }
 
 func (h *host) refuseStart(n int) error {
@@ -209,7 +207,7 @@ func (h *host) close(ctx actor.Context, s *slot) {
 	if s.state == drains {
 		s.state = closes
 	}
-	ctx.Request(h.supervisor(ctx), &supervision.StopChild{Name: s.name})
+	ctx.Request(h.node.shards, &supervision.StopChild{Name: s.shard.name()})
 }
 
 func (h *host) stopped(ctx actor.Context, m *supervision.StopChildResult) {
@@ -263,7 +261,7 @@ func rootReason(err error) error {
 // free makes the shard startable again; why says what it ended with, unless that
 // was asked for.
 func (h *host) free(n int, why error) {
-	delete(h.names, h.slots[n].name)
+	delete(h.names, h.slots[n].shard.name())
 	h.slots[n] = slot{}
 	h.node.table.fail(n, why)
 }
@@ -280,10 +278,6 @@ func (h *host) end() {
 			h.node.table.set(n, StateClosing, nil)
 		}
 	}
-}
-
-func (h *host) supervisor(ctx actor.Context) *actor.PID {
-	return supervision.PID(ctx.Parent(), shardsName)
 }
 
 func answer(ctx actor.Context, to *actor.PID, message any) {

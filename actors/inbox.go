@@ -14,10 +14,8 @@ import (
 // It knows the requests in the child's mailbox and in its hands, so that none is
 // forgotten when the child or the shard ends.
 type inbox struct {
-	name    string
-	shard   *Shard
-	replies *replies
-	limit   int // requests that may wait
+	name  string
+	shard *Shard
 
 	waiting atomic.Int32 // requests that have not begun and are not given up
 
@@ -36,6 +34,9 @@ type told struct {
 // besides those that wait: it bounds the memory that a child which hangs costs.
 const givenUp = 10_000
 
+// limit is how many requests may wait.
+func (b *inbox) limit() int { return b.shard.config.MaxPending }
+
 // ask puts the request in front of the child, or settles it as not executed.
 func (b *inbox) ask(r *request) {
 	pid, kind := b.admit(r)
@@ -43,7 +44,7 @@ func (b *inbox) ask(r *request) {
 		r.refuse(kind, nil)
 		return
 	}
-	b.replies.system.Root.Send(pid, r)
+	b.shard.replies.system.Root.Send(pid, r)
 }
 
 func (b *inbox) admit(r *request) (*actor.PID, error) {
@@ -52,7 +53,7 @@ func (b *inbox) admit(r *request) (*actor.PID, error) {
 	switch {
 	case b.pid == nil:
 		return nil, b.shard.gate.refusal()
-	case int(b.waiting.Load()) >= b.limit, int(b.queue.Load()) >= b.limit+givenUp:
+	case int(b.waiting.Load()) >= b.limit(), int(b.queue.Load()) >= b.limit()+givenUp:
 		return nil, messages.ErrOverloaded
 	}
 	b.waiting.Add(1)
@@ -70,11 +71,11 @@ func (b *inbox) tell(message any) error {
 	switch {
 	case pid == nil, !b.shard.gate.open():
 		return b.shard.gate.refusal()
-	case int(queue.Load()) >= b.limit:
+	case int(queue.Load()) >= b.limit():
 		return messages.ErrOverloaded
 	}
 	queue.Add(1)
-	b.replies.system.Root.Send(pid, told{message, queue})
+	b.shard.replies.system.Root.Send(pid, told{message, queue})
 	return nil
 }
 
@@ -89,9 +90,7 @@ func (b *inbox) up(pid *actor.PID) {
 // down says that the incarnation is gone: what waits was not executed, what has
 // begun and has no answer is unknown.
 func (b *inbox) down(kind error) {
-	for _, r := range b.shut() {
-		r.end(messages.ErrStopping, kind, nil)
-	}
+	endAll(b.shut(), kind)
 }
 
 // gone is the end of an incarnation. One that was given up may end after the next is up.
@@ -156,6 +155,6 @@ func (b *inbox) deliver(c actor.ReceiverContext, r *request, next actor.Receiver
 			panic(p)
 		}
 	}()
-	r.envelope.Message, r.envelope.Sender = r.message, b.replies.sender(r)
+	r.envelope.Message, r.envelope.Sender = r.message, b.shard.replies.sender(r)
 	next(c, &r.envelope)
 }

@@ -1,6 +1,10 @@
 package actors
 
-import "sync"
+import (
+	"sync"
+
+	"github.com/slap-go/slap/messages"
+)
 
 // ledger is the list of requests that somebody below answers for and that are not
 // settled, so that none is forgotten when that ends.
@@ -34,6 +38,14 @@ func (l *ledger) remove(r *request) {
 		r.next.prev = r.prev
 	}
 	r.linked, r.prev, r.next = false, nil, nil
+}
+
+// endAll settles requests whose end has come: what waits was not executed, what has begun
+// is unknown, of this kind.
+func endAll(requests []*request, kind error) {
+	for _, r := range requests {
+		r.end(messages.ErrStopping, kind, nil)
+	}
 }
 
 // open are the requests that are not settled. The caller holds the lock.

@@ -44,11 +44,16 @@ func newEventMeters(p metric.MeterProvider) *eventMeters {
 
 func counter(m metric.Meter, name, unit, about string) metric.Int64Counter {
 	c, err := m.Int64Counter(name, metric.WithUnit(unit), metric.WithDescription(about))
+	return instrument[metric.Int64Counter](c, err, noop.Int64Counter{})
+}
+
+// instrument is i, or none if it could not be made.
+func instrument[T any](i T, err error, none T) T {
 	if err != nil {
 		otel.Handle(err)
-		return noop.Int64Counter{}
+		return none
 	}
-	return c
+	return i
 }
 
 // lagHistogram has one sample for each open shard and interval.
@@ -56,11 +61,7 @@ func lagHistogram(m metric.Meter) metric.Int64Histogram {
 	h, err := m.Int64Histogram("slap.shard.durability.lag", metric.WithUnit("{write}"),
 		metric.WithDescription("Writes of an open shard that are not durable yet."),
 		metric.WithExplicitBucketBoundaries(0, 1, 10, 100, 1_000, 10_000, 100_000, 1_000_000))
-	if err != nil {
-		otel.Handle(err)
-		return noop.Int64Histogram{}
-	}
-	return h
+	return instrument[metric.Int64Histogram](h, err, noop.Int64Histogram{})
 }
 
 // count counts an event that is published.

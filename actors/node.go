@@ -55,8 +55,7 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	}
 	replies := newReplies(system, name+"-replies-"+c.Incarnation)
 	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
-	n.host = supervision.PID(system.NewLocalPID(name), hostName)
-	n.shards = supervision.PID(system.NewLocalPID(name), shardsName)
+	n.host, n.shards = n.child(hostName), n.child(shardsName)
 	n.observe = newTelemetry(c.Cluster, c.MeterProvider, c.TracerProvider)
 	n.gauges = newGauges(c.Cluster, c.MeterProvider, n.states, n.inFlightCount)
 	return n, nil
@@ -158,11 +157,11 @@ func (n *Node) State(shard int) Assignment {
 	}
 	switch e.state {
 	case StateUnassigned:
-		if p := n.placement(shard); !p.Here && p.Node != "" {
-			a.State, a.Owner = StateRemote, p.Node
+		if owner := n.elsewhere(shard); owner != "" {
+			a.State, a.Owner = StateRemote, owner
 		}
 	case StateRunning:
-		if !e.shard.gate.open() {
+		if !e.serves() {
 			a.State = StateClosing
 		}
 		a.Owner = n.config.Name
@@ -173,13 +172,18 @@ func (n *Node) State(shard int) Assignment {
 }
 
 // Router is where actors send [messages.Ask] and [messages.Call].
-func (n *Node) Router() *actor.PID { return supervision.PID(n.system.NewLocalPID(n.name), routerName) }
+func (n *Node) Router() *actor.PID { return n.child(routerName) }
+
+// child is the address of one of the cluster's children.
+func (n *Node) child(name string) *actor.PID {
+	return supervision.PID(n.system.NewLocalPID(n.name), name)
+}
 
 // LocalShards are the shards that are open here with their children, in order.
 func (n *Node) LocalShards() []int {
 	var shards []int
 	for i := range n.table {
-		if e := n.table.get(i); e.state == StateRunning && e.shard.gate.open() {
+		if n.table.get(i).serves() {
 			shards = append(shards, i)
 		}
 	}
@@ -232,7 +236,7 @@ func (n *Node) drain(ctx context.Context) {
 func (n *Node) newShard(number int, lease *strategy.Lease) *Shard {
 	opening := fmt.Sprintf("%s.%d", n.config.Incarnation, n.count.Add(1))
 	s := newShard(number, opening, lease, n.config, n.replies)
-	s.pid = supervision.PID(n.shards, fmt.Sprintf("%d-%s", number, opening))
+	s.pid = supervision.PID(n.shards, s.name())
 	s.began = n.remember
 	s.events = n.shardEvent
 	s.calls = &n.calls

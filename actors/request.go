@@ -194,9 +194,7 @@ func (r *request) finish(answer proto.Message, err error) {
 func (r *request) settle(answer proto.Message, err error) {
 	r.answer, r.err = answer, err
 	r.done <- struct{}{}
-	if r.ledger != nil {
-		r.ledger.remove(r)
-	}
+	r.handOver()
 }
 
 // kindOf is the routing kind that an error of a child or handler stands for.

@@ -3,7 +3,6 @@ package actors
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -22,24 +21,26 @@ import (
 func (n *Node) Locate(shard int) (here *Shard, owner string) {
 	switch e := n.table.get(shard); {
 	case e.state == StateUnassigned:
-		if p := n.placement(shard); !p.Here {
-			return nil, p.Node
-		}
-	case e.state == StateRunning && e.shard.gate.open():
+		return nil, n.elsewhere(shard)
+	case e.serves():
 		return e.shard, ""
 	}
 	return nil, ""
 }
 
-// placement asks the strategy, whose panic is nobody's answer.
-func (n *Node) placement(shard int) (p strategy.Placement) {
+// elsewhere is the other node that owns a shard which is not open here, by the strategy,
+// whose panic is nobody's answer; empty if none does.
+func (n *Node) elsewhere(shard int) (owner string) {
 	defer func() {
 		if v := recover(); v != nil {
 			n.config.Logger.Error("the strategy's Lookup panicked", "shard", shard, "panic", v)
-			p = strategy.Placement{}
+			owner = ""
 		}
 	}()
-	return n.config.Strategy.Lookup(shard)
+	if p := n.config.Strategy.Lookup(shard); !p.Here {
+		return p.Node
+	}
+	return ""
 }
 
 // Ask sends a message to a child of a shard and waits for its answer, for CallTimeout if
@@ -151,10 +152,9 @@ func tryAgain[T any](
 	ctx context.Context, n *Node, shard int, target string, retry Retry, err error, try func() (T, error),
 ) (answer T, _ error) {
 	for tries := 1; err != nil && n.again(retry, tries, err); tries++ {
-		if clock.Sleep(ctx, retry.pause(tries, rand.Int64N)) != nil {
-			return answer, messages.NotExecuted(shard, target, messages.ErrTimeout, errors.Join(context.Cause(ctx), err))
+		if clock.Sleep(ctx, retry.pause(tries, rand.Int64N)) == nil {
+			n.refresh(ctx)
 		}
-		n.refresh(ctx)
 		if ctx.Err() != nil {
 			return answer, messages.NotExecuted(shard, target, messages.ErrTimeout, errors.Join(context.Cause(ctx), err))
 		}
@@ -209,9 +209,8 @@ func (n *Node) inbox(shard int, child string) (*inbox, error) {
 
 // serving is the opening of the shard that requests go to, or why there is none.
 func (n *Node) serving(shard int, target string) (*Shard, error) {
-	if shard < 0 || shard >= len(n.table) {
-		return nil, messages.NotExecuted(shard, target, messages.ErrInvalid,
-			fmt.Errorf("there is no shard %d: shards are 0 to %d", shard, len(n.table)-1))
+	if err := CheckShard(shard, target, len(n.table)); err != nil {
+		return nil, err
 	}
 	e := n.table.get(shard)
 	switch e.state {
@@ -220,9 +219,9 @@ func (n *Node) serving(shard int, target string) (*Shard, error) {
 	case StateClosing:
 		return nil, messages.NotExecuted(shard, target, messages.ErrStopping, nil)
 	case StateUnassigned:
-		if p := n.placement(shard); !p.Here && p.Node != "" {
+		if owner := n.elsewhere(shard); owner != "" {
 			err := messages.NotExecuted(shard, target, messages.ErrNoConnection, errAlone)
-			err.Node = p.Node
+			err.Node = owner
 			return nil, err
 		}
 	}

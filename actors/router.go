@@ -2,7 +2,6 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -107,23 +106,3 @@ func (r *router) begin(c actor.Context, tag any, timeout time.Duration, do func(
 		}
 	}()
 }
-
-// CheckMessage refuses a request without a message.
-func CheckMessage(shard int, target string, message proto.Message) error {
-	if present(message) {
-		return nil
-	}
-	return messages.NotExecuted(shard, target, messages.ErrInvalid, errNoMessage)
-}
-
-// present says whether there is a message, also for one that panics when it is asked.
-func present(message proto.Message) (ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	return message != nil && message.ProtoReflect().IsValid()
-}
-
-var errNoMessage = errors.New("the message is nil")

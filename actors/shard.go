@@ -23,7 +23,6 @@ import (
 type Shard struct {
 	number  int
 	opening string
-	lease   *strategy.Lease
 	config  *Config
 	replies *replies
 	began   func(*Shard) // told before the open begins; may be nil
@@ -61,7 +60,7 @@ type lastWord struct {
 
 func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *replies) *Shard {
 	s := &Shard{
-		number: number, opening: opening, lease: lease, config: c, replies: r,
+		number: number, opening: opening, config: c, replies: r,
 		inboxes: map[string]*inbox{}, handlers: newHandlers(), calls: &tally{},
 	}
 	s.gate = &gate{status: &s.status, lease: lease}
@@ -72,6 +71,9 @@ func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *r
 // Number is the shard's number, 0 … N−1.
 func (s *Shard) Number() int { return s.number }
 
+// name is that of the opening's subtree.
+func (s *Shard) name() string { return fmt.Sprintf("%d-%s", s.number, s.opening) }
+
 // Cluster is the cluster's name.
 func (s *Shard) Cluster() string { return s.config.Cluster }
 
@@ -79,7 +81,7 @@ func (s *Shard) Cluster() string { return s.config.Cluster }
 func (s *Shard) Opening() string { return s.opening }
 
 // Generation is the number of the lease's claim; 0 without leases.
-func (s *Shard) Generation() uint64 { return s.lease.Generation() }
+func (s *Shard) Generation() uint64 { return s.gate.lease.Generation() }
 
 // Options is the application's ChildOptions, as given.
 func (s *Shard) Options() any { return s.config.ChildOptions }

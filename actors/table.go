@@ -41,6 +41,9 @@ type entry struct {
 	err   error  // why the last open failed, or the shard went down
 }
 
+// serves says whether requests may begin on the shard.
+func (e *entry) serves() bool { return e.state == StateRunning && e.shard.gate.open() }
+
 func newTable(shards int) table {
 	t := make(table, shards)
 	t.clear()

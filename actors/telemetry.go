@@ -67,11 +67,7 @@ func durationHistogram(m metric.Meter) metric.Float64Histogram {
 	h, err := m.Float64Histogram("slap.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("Time of requests to shards until their answers, retries included."),
 		metric.WithExplicitBucketBoundaries(.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30))
-	if err != nil {
-		otel.Handle(err)
-		return noop.Float64Histogram{}
-	}
-	return h
+	return instrument[metric.Float64Histogram](h, err, noop.Float64Histogram{})
 }
 
 // traces says whether the tracer makes spans.
