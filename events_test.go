@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -23,26 +22,12 @@ import (
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/internal/testlog"
 	"github.com/slap-go/slap/store"
 )
 
 // journal is a log that tests read.
-type journal struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (j *journal) Write(p []byte) (int, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.Write(p)
-}
-
-func (j *journal) String() string {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	return j.b.String()
-}
+type journal struct{ testlog.Buffer }
 
 // logger writes to the journal from a level on.
 func (j *journal) logger(from slog.Level) *slog.Logger {

@@ -2,8 +2,6 @@ package slap_test
 
 import (
 	"context"
-	"errors"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -141,18 +139,6 @@ func wantBackoff(t *testing.T, all []slap.Event, backoff time.Duration) {
 	}
 }
 
-func measure(t *testing.T) footprint.Usage {
-	t.Helper()
-	u, err := footprint.Measure()
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no /proc here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
-
 func TestSPEC10_ClustersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	rounds := 20
 	if stress {
@@ -169,15 +155,15 @@ func TestSPEC10_ClustersThatComeAndGoLeaveNothingBehind(t *testing.T) {
 	for range rounds / 4 {
 		round()
 	}
-	before := measure(t)
+	before := footprint.Of(t)
 	for range rounds {
 		round()
 	}
 	eventually(t, "goroutines and descriptors are as before", func() bool {
-		after := measure(t)
+		after := footprint.Of(t)
 		return after.Goroutines <= before.Goroutines && after.Descriptors <= before.Descriptors
 	})
-	if grown := int64(measure(t).Memory) - int64(before.Memory); grown > max(int64(before.Memory)/20, 16<<20) {
+	if grown := int64(footprint.Of(t).Memory) - int64(before.Memory); grown > max(int64(before.Memory)/20, 16<<20) {
 		t.Errorf("%d bytes of memory grew by %d", before.Memory, grown)
 	}
 }

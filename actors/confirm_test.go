@@ -95,7 +95,8 @@ func TestP11_1_WhatIsConfirmedWasCurrentWhileTheNextOwnerOpens(t *testing.T) {
 		serve(t, owner, 2*round+1)
 		served.Store(2*round + 1)
 		readers.Wait() // the first error is the fence
-		if err := shard.Confirm(t.Context()); err == nil { // a read that meets it tells the shard nothing; this does
+		// A read that meets it tells the shard nothing; this does.
+		if err := shard.Confirm(t.Context()); err == nil {
 			t.Errorf("seed %d, round %d: confirmed after the fence", seed, round)
 		}
 		if err := owner.Close(t.Context(), nil); err != nil {

@@ -2,9 +2,7 @@ package actors
 
 import (
 	"context"
-	"errors"
 	"log/slog"
-	"os"
 	"testing"
 
 	"google.golang.org/protobuf/proto"
@@ -12,18 +10,6 @@ import (
 	"github.com/slap-go/slap/internal/footprint"
 	"github.com/slap-go/slap/store"
 )
-
-func measure(t *testing.T) footprint.Usage {
-	t.Helper()
-	u, err := footprint.Measure()
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("no /proc here")
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	return u
-}
 
 // TestSPEC10 opens and closes shards in a folder, where what is stored takes no memory:
 // each on a database of its own, and each database again and again. The engine keeps the
@@ -44,13 +30,13 @@ func comeAndGo(t *testing.T, rounds, openings int) {
 	for n := range rounds / 2 {
 		r.useOnce(n / openings)
 	}
-	before := measure(t)
+	before := footprint.Of(t)
 	for n := range rounds {
 		r.useOnce((rounds/2 + n) / openings)
 	}
 	var after footprint.Usage
 	r.eventually("goroutines and descriptors are as before", func() bool {
-		after = measure(t)
+		after = footprint.Of(t)
 		return after.Goroutines <= before.Goroutines && after.Descriptors <= before.Descriptors
 	})
 	if grown := int64(after.Memory) - int64(before.Memory); !raced && grown > max(int64(before.Memory)/20, 8<<20) {

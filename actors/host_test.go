@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -13,152 +12,12 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
-
-// stage is a set of children that announce their callbacks and wait until they may go on.
-type stage struct {
-	started, stopping chan int           // the numbers of the shards whose children entered a callback
-	start, stop       chan struct{}      // closed, or filled, to let the callbacks go on; nil: they do not wait
-	atStop            func(*Shard) error // what a child does as it stops
-	errs              chan error         // what that said
-}
-
-func newStage() *stage {
-	return &stage{started: make(chan int, 100), stopping: make(chan int, 100), errs: make(chan error, 100)}
-}
-
-func (s *stage) children(shard *Shard) []supervision.ChildSpec {
-	return []supervision.ChildSpec{{Name: "gated", Shutdown: time.Minute, New: func() actor.Actor {
-		return actor.ReceiveFunc(func(c actor.Context) { s.receive(shard, c.Message()) })
-	}}}
-}
-
-// onlyOf gives the children to one shard alone.
-func (s *stage) onlyOf(number int) func(*Shard) []supervision.ChildSpec {
-	return func(shard *Shard) []supervision.ChildSpec {
-		if shard.number != number {
-			return nil
-		}
-		return s.children(shard)
-	}
-}
-
-func (s *stage) receive(shard *Shard, message any) {
-	switch message.(type) {
-	case *actor.Started:
-		s.started <- shard.number
-		if s.start != nil {
-			<-s.start
-		}
-	case *actor.Stopping:
-		s.stopping <- shard.number
-		if s.stop != nil {
-			<-s.stop
-		}
-		if s.atStop != nil {
-			s.errs <- s.atStop(shard)
-		}
-	}
-}
-
-// downs is what a strategy is told of shards that go down.
-type downs struct{ told chan string }
-
-func listen(r *rig) *downs {
-	d := &downs{told: make(chan string, 100)}
-	r.hand.down = func(shard int, reason strategy.DownReason) { d.told <- fmt.Sprintf("%d %v", shard, reason) }
-	return d
-}
-
-// want waits for the next report. What follows a report that must not come is another
-// one that must: the host tells them in order.
-func (d *downs) want(t *testing.T, want string) {
-	t.Helper()
-	if got := next(t, d.told); got != want {
-		t.Errorf("the strategy is told %q, want %q", got, want)
-	}
-}
-
-func next[T any](t *testing.T, c <-chan T) T {
-	t.Helper()
-	select {
-	case v := <-c:
-		return v
-	case <-time.After(time.Minute):
-		t.Fatalf("nothing within a minute")
-		panic("unreachable")
-	}
-}
-
-func (r *rig) start(shard int) { r.hand.runtime.StartShard(shard, nil, r.replyTo) }
-func (r *rig) stop(shard int)  { r.hand.runtime.StopShard(shard, r.replyTo) }
-
-func (r *rig) stateOf(shard int) (State, error) {
-	a := r.State(shard)
-	return a.State, a.Err
-}
-
-// awaitState waits until the shard is seen in the state.
-func (r *rig) awaitState(shard int, want State) {
-	r.t.Helper()
-	r.eventually(fmt.Sprintf("shard %d is %v", shard, want), func() bool {
-		state, _ := r.stateOf(shard)
-		return state == want
-	})
-}
-
-// wantReply waits for the next answer: "started 0: error", "closed 1: nil".
-func (r *rig) wantReply(what string, shard int, want error) {
-	r.t.Helper()
-	var got error
-	var gotWhat string
-	var n int
-	switch m := r.reply().(type) {
-	case *strategy.Started:
-		gotWhat, n, got = "started", m.Shard, m.Err
-	case *strategy.Closed:
-		gotWhat, n, got = "closed", m.Shard, m.Err
-	}
-	if gotWhat != what || n != shard || !errors.Is(got, want) || want == nil && got != nil {
-		r.t.Errorf("%s %d: %v, want %s %d: %v", gotWhat, n, got, what, shard, want)
-	}
-}
-
-func (r *rig) wantNoReply() {
-	r.t.Helper()
-	select {
-	case m := <-r.replies:
-		r.t.Errorf("answered too early: %+v", m)
-	default:
-	}
-}
-
-func (r *rig) mustOpen(shards ...int) {
-	r.t.Helper()
-	for _, n := range shards {
-		if err := r.open(n); err != nil {
-			r.t.Fatalf("shard %d: %v", n, err)
-		}
-	}
-}
-
-func (r *rig) mustShut(shards ...int) {
-	r.t.Helper()
-	for _, n := range shards {
-		if err := r.shut(n); err != nil {
-			r.t.Errorf("shard %d: %v", n, err)
-		}
-	}
-}
-
-// crash ends the shard's database as a fault in it would.
-func (r *rig) crash(shard int) { r.system.Root.Stop(r.shardAt(shard).database.Load()) }
 
 func TestHOST1_TheHostRestartsNoShardByItself(t *testing.T) {
 	r := newRig(t, 2, store.Memory(), nil)
@@ -327,110 +186,6 @@ func TestHOST4_SUP3_OpensAndClosesRunBesideEachOtherAndTheHostAnswers(t *testing
 	}
 }
 
-// TestHOST5 stops a shard while a child, or the store, holds up its open.
-func TestHOST5_AStopWhileOpeningIsSeenAtOnceAndAnsweredAfterTheClose(t *testing.T) {
-	t.Run("a child holds it up", func(t *testing.T) {
-		s := newStage()
-		s.start = make(chan struct{})
-		r := newRig(t, 2, store.Memory(), func(c *Config) { c.ShardChildren = s.onlyOf(0) })
-		r.start(0)
-		next(t, s.started)
-		stopWhileOpening(r, func() { close(s.start) })
-	})
-	t.Run("the store holds it up", func(t *testing.T) {
-		proxy := s3test.NewProxy(t, s3test.Start(t, "bucket"))
-		hold := proxy.Inject(s3test.Rule{Match: s3test.On("", "shard-000"), Fault: s3test.HoldRequest})
-		r := newRig(t, 2, proxy.Store("bucket", ""), nil)
-		r.start(0)
-		hold.Await(t, 1)
-		stopWhileOpening(r, hold.Release)
-	})
-}
-
-func stopWhileOpening(r *rig, release func()) {
-	r.t.Helper()
-	told := listen(r)
-	shard := r.opening(0)
-	r.stop(0)
-	r.awaitState(0, StateClosing)
-	if status := shard.Status(); status != Stopping {
-		r.t.Errorf("the shard is %v", status)
-	}
-	r.mustOpen(1) // an answer that comes too early would come before this one's
-	r.wantNoReply()
-	release()
-	closedBefore := func() {
-		if shard.DB() != nil && shard.DB().Status().CloseReason != slatedb.ReasonClean || !shard.closed() {
-			r.t.Error("answered before the close")
-		}
-	}
-	for _, what := range []string{"first", "second"} {
-		switch m := r.reply().(type) {
-		case *strategy.Started:
-			closedBefore()
-			if !errors.Is(m.Err, strategy.ErrStopped) {
-				r.t.Errorf("%s: the opener: %v", what, m.Err)
-			}
-		case *strategy.Closed:
-			closedBefore()
-			if m.Err != nil {
-				r.t.Errorf("%s: the stopper: %v", what, m.Err)
-			}
-		}
-	}
-	told.want(r.t, "0 stopped")
-	if state, _ := r.stateOf(0); state != StateUnassigned {
-		r.t.Errorf("the shard is %v", state)
-	}
-	r.mustOpen(0)
-}
-
-// opening is the shard whose database was opened last.
-func (r *rig) opening(shard int) *Shard {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, s := range slices.Backward(r.openings) {
-		if s.number == shard {
-			return s
-		}
-	}
-	r.t.Fatalf("shard %d was not opened", shard)
-	return nil
-}
-
-func TestHOST6_AnOpenThatFailsWhileAStopWaits(t *testing.T) {
-	entered, release := make(chan struct{}), make(chan struct{})
-	r := newRig(t, 1, store.Memory(), func(c *Config) {
-		c.ShardChildren = func(*Shard) []supervision.ChildSpec {
-			close(entered)
-			<-release
-			return []supervision.ChildSpec{{}} // invalid
-		}
-	})
-	told := listen(r)
-	r.start(0)
-	next(t, entered)
-	r.stop(0)
-	r.awaitState(0, StateClosing)
-	close(release)
-	for range 2 {
-		switch m := r.reply().(type) {
-		case *strategy.Started:
-			if m.Err == nil || errors.Is(m.Err, strategy.ErrStopped) || !strings.Contains(m.Err.Error(), "ShardChildren") {
-				t.Errorf("the opener: %v, want the open's own error", m.Err)
-			}
-		case *strategy.Closed:
-			if m.Err != nil {
-				t.Errorf("the stopper: %v", m.Err)
-			}
-		}
-	}
-	told.want(t, "0 stopped")
-	if state, _ := r.stateOf(0); state != StateUnassigned {
-		t.Errorf("the shard is %v", state)
-	}
-}
-
 func TestHOST7_SeveralStopsWaitForOneClose(t *testing.T) {
 	s := newStage()
 	s.stop = make(chan struct{})
@@ -453,37 +208,6 @@ func TestHOST7_SeveralStopsWaitForOneClose(t *testing.T) {
 	if len(told.told) > 0 || len(s.stopping) > 0 {
 		t.Error("it was stopped more than once")
 	}
-}
-
-func TestHOST8_FencedWhileOpeningIsAnAnswerAndNoReport(t *testing.T) {
-	s := newStage()
-	s.start = make(chan struct{}, 1)
-	r := newRig(t, 1, store.Memory(), func(c *Config) {
-		c.ShardChildren, c.WatchInterval = s.children, 5*time.Millisecond
-		c.Database.Settings = map[string]any{"flush_interval": nil, "manifest_poll_interval": "20ms"}
-	})
-	defer close(s.start) // whatever fails
-	told := listen(r)
-	r.start(0)
-	next(t, s.started)
-	shard := r.opening(0)
-	intrude(t, r.config.Objects, "shard-000")
-	r.eventually("the shard goes down", func() bool {
-		all, err := supervision.At(r.system, shard.pid).Children(t.Context())
-		return errors.Is(err, supervision.ErrStopping) ||
-			slices.ContainsFunc(all, func(c supervision.Child) bool {
-				return c.Name == "database" && c.State != "running" && c.State != "leaving"
-			})
-	})
-	s.start <- struct{}{}
-	r.wantReply("started", 0, strategy.ErrFenced)
-	if state, _ := r.stateOf(0); state != StateUnassigned {
-		t.Errorf("the shard is %v", state)
-	}
-	s.start <- struct{}{}
-	r.mustOpen(0)
-	r.mustShut(0)
-	told.want(t, "0 stopped") // and nothing before it
 }
 
 func TestHOST9_AFenceIsReportedOnceTheShardIsDownAndHoldsUpNobody(t *testing.T) {

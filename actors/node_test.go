@@ -1,14 +1,12 @@
 package actors
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"log/slog"
 	"os"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -16,6 +14,7 @@ import (
 	metricnoop "go.opentelemetry.io/otel/metric/noop"
 	tracenoop "go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/slap-go/slap/internal/testlog"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
@@ -56,24 +55,7 @@ type rig struct {
 	hand    *byHand
 	replies chan any
 	replyTo *actor.PID
-	log     *lockedBuffer
-}
-
-type lockedBuffer struct {
-	mu sync.Mutex
-	b  bytes.Buffer
-}
-
-func (l *lockedBuffer) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.Write(p)
-}
-
-func (l *lockedBuffer) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.b.String()
+	log     *testlog.Buffer
 }
 
 func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig {
@@ -82,7 +64,7 @@ func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig 
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, hand: &byHand{}, replies: make(chan any, 10_000), log: &lockedBuffer{}}
+	r := &rig{t: t, hand: &byHand{}, replies: make(chan any, 10_000), log: &testlog.Buffer{}}
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	system := actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),

@@ -2,43 +2,23 @@ package supervision
 
 import (
 	"errors"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
-)
 
-var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew")
+	"github.com/slap-go/slap/internal/transcript"
+)
 
 // TestTranscripts plays the inputs of each file in testdata to a core and compares what it does, the indented
 // lines, with the file.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(want))
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got != string(want) {
-				t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
-			}
-		})
-	}
+	transcript.Test(t, func(t *testing.T, out *strings.Builder) func([]string) {
+		t.Helper()
+		p := &player{t: t, now: time.Unix(0, 0), asked: make(map[*request]string), out: out}
+		return p.input
+	})
 }
 
 // A player is a core, its clock and the requests that wait.
@@ -48,23 +28,7 @@ type player struct {
 	core  *core
 	now   time.Time
 	asked map[*request]string
-	out   strings.Builder
-}
-
-// play repeats the inputs of a transcript, each followed by what the core does.
-func play(t *testing.T, text string) string {
-	t.Helper()
-	p := &player{t: t, now: time.Unix(0, 0), asked: make(map[*request]string)}
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		p.out.WriteString(line)
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			p.input(strings.Fields(line))
-		}
-	}
-	return p.out.String()
+	out   *strings.Builder
 }
 
 // input feeds one line to the core.
@@ -100,7 +64,7 @@ func (p *player) input(words []string) {
 		p.kid(words)
 	}
 	for _, a := range p.core.out {
-		fmt.Fprintf(&p.out, "  %s\n", p.text(a))
+		fmt.Fprintf(p.out, "  %s\n", p.text(a))
 	}
 	p.core.out = nil
 }
@@ -247,6 +211,6 @@ func (p *player) text(a action) string {
 
 func (p *player) table() {
 	for _, k := range p.core.all() {
-		fmt.Fprintf(&p.out, "  | %-8s %s, restarts %d\n", k.spec.Name, k.phase, k.restarts)
+		fmt.Fprintf(p.out, "  | %-8s %s, restarts %d\n", k.spec.Name, k.phase, k.restarts)
 	}
 }

@@ -2,10 +2,12 @@
 package footprint
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime"
 	"runtime/debug"
+	"testing"
 )
 
 // Usage is what a process holds.
@@ -34,4 +36,17 @@ func Measure() (Usage, error) {
 	}
 	u.Memory = resident * uint64(os.Getpagesize())
 	return u, nil
+}
+
+// Of measures for a test, which is skipped where there is no /proc.
+func Of(tb testing.TB) Usage {
+	tb.Helper()
+	u, err := Measure()
+	if errors.Is(err, os.ErrNotExist) {
+		tb.Skip("what a process holds is read from /proc")
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return u
 }

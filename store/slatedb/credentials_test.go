@@ -18,6 +18,8 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/credentials"
 	"github.com/stretchr/testify/require"
+
+	"github.com/slap-go/slap/internal/testlog"
 )
 
 // issuer hands out numbered credentials that live for a while.
@@ -40,30 +42,12 @@ func (i *issuer) Retrieve(context.Context) (aws.Credentials, error) {
 
 func (i *issuer) failWith(err error) { i.fail.Store(&err) }
 
-// lines is a log that tests read.
-type lines struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *lines) Write(p []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(p)
-}
-
-func (l *lines) String() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.String()
-}
-
-func newLog() (*slog.Logger, *lines) {
-	l := &lines{}
+func newLog() (*slog.Logger, *testlog.Buffer) {
+	l := &testlog.Buffer{}
 	return slog.New(slog.NewTextHandler(l, &slog.HandlerOptions{Level: slog.LevelDebug})), l
 }
 
-func newEndpoint(t *testing.T, provider aws.CredentialsProvider) (*credentialsEndpoint, *lines) {
+func newEndpoint(t *testing.T, provider aws.CredentialsProvider) (*credentialsEndpoint, *testlog.Buffer) {
 	t.Helper()
 	log, written := newLog()
 	e, err := serveCredentials(newCredentialsSource(provider), log)

@@ -2,41 +2,15 @@ package slatedb
 
 import (
 	"fmt"
-	"os"
 	"runtime"
-	"runtime/debug"
 	"slices"
-	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/slap-go/slap/internal/footprint"
 	"github.com/slap-go/slap/store"
 )
-
-// resident is the process's resident memory in bytes.
-func resident(t *testing.T) int {
-	t.Helper()
-	runtime.GC()
-	debug.FreeOSMemory()
-	content, err := os.ReadFile("/proc/self/statm")
-	if err != nil {
-		t.Skip("resident memory and descriptors are read from /proc")
-	}
-	pages, err := strconv.Atoi(strings.Fields(string(content))[1])
-	require.NoError(t, err)
-	return pages * os.Getpagesize()
-}
-
-func descriptors(t *testing.T) int {
-	t.Helper()
-	files, err := os.ReadDir("/proc/self/fd")
-	if err != nil {
-		t.Skip("resident memory and descriptors are read from /proc")
-	}
-	return len(files)
-}
 
 func median(samples []int) int {
 	s := slices.Sorted(slices.Values(samples))
@@ -59,14 +33,14 @@ func TestRoundsLeaveNothingBehind(t *testing.T) {
 		require.NoError(t, objects.Close(t.Context()))
 	}
 	run()
-	goroutines, files := runtime.NumGoroutine(), descriptors(t)
+	goroutines, files := runtime.NumGoroutine(), footprint.Of(t).Descriptors
 	var samples []int
 	for range rounds / every {
 		run()
-		samples = append(samples, resident(t))
+		samples = append(samples, int(footprint.Of(t).Memory))
 	}
 	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= goroutines })
-	eventually(t, "as many descriptors as before", func() bool { return descriptors(t) <= files })
+	eventually(t, "as many descriptors as before", func() bool { return footprint.Of(t).Descriptors <= files })
 
 	half := samples[len(samples)/2:]
 	before, after := median(half[:len(half)/2]), median(half[len(half)/2:])
@@ -98,9 +72,9 @@ func TestObjectStoresLeaveNothingBehind(t *testing.T) {
 		require.NoError(t, err)
 		require.NoError(t, objects.Close(t.Context()))
 		if i == 0 {
-			files = descriptors(t)
+			files = footprint.Of(t).Descriptors
 		}
 	}
 	eventually(t, "as many goroutines as before", func() bool { return runtime.NumGoroutine() <= goroutines })
-	eventually(t, "as many descriptors as before", func() bool { return descriptors(t) <= files })
+	eventually(t, "as many descriptors as before", func() bool { return footprint.Of(t).Descriptors <= files })
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/slap-go/slap/internal/testlog"
 	"github.com/slap-go/slap/store"
 )
 
@@ -97,7 +98,7 @@ func TestLogLevels(t *testing.T) {
 		logTrace: LevelTrace, logDebug: slog.LevelDebug, logInfo: slog.LevelInfo,
 		logWarn: slog.LevelWarn, logError: slog.LevelError, logOff: slog.LevelError + 1,
 	} {
-		log := slog.New(slog.NewTextHandler(&lines{}, &slog.HandlerOptions{Level: level}))
+		log := slog.New(slog.NewTextHandler(&testlog.Buffer{}, &slog.HandlerOptions{Level: level}))
 		require.Equal(t, want, lowestLevel(log))
 		if want != logOff {
 			require.Equal(t, level, want.slog())

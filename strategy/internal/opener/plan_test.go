@@ -1,46 +1,29 @@
 package opener
 
 import (
-	"flag"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/slap-go/slap/internal/transcript"
 	"github.com/slap-go/slap/strategy"
 )
-
-var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew")
 
 // TestTranscripts plays the inputs of each file in testdata to a plan and compares
 // what it does, the indented lines, with the file. LOC-1 to LOC-3, LOC-6 and LOC-7 are the files' names.
 func TestTranscripts(t *testing.T) {
-	files, err := filepath.Glob("testdata/*.txt")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("no transcripts: %v", err)
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			got := play(t, string(want))
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got != string(want) {
-				t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
-			}
-		})
-	}
+	transcript.Test(t, func(t *testing.T, out *strings.Builder) func([]string) {
+		t.Helper()
+		p := &player{t: t, now: epoch, out: out}
+		return func(words []string) {
+			p.input(words)
+			p.next()
+		}
+	})
 }
 
 var epoch = time.Unix(1_700_000_000, 0)
@@ -55,23 +38,7 @@ type player struct {
 	plan *plan
 	now  time.Time
 	all  bool
-	out  strings.Builder
-}
-
-func play(t *testing.T, text string) string {
-	t.Helper()
-	p := &player{t: t, now: epoch}
-	for line := range strings.Lines(text) {
-		if strings.HasPrefix(line, "  ") {
-			continue
-		}
-		p.out.WriteString(line)
-		if line = strings.TrimSpace(line); line != "" && line[0] != '#' {
-			p.input(strings.Fields(line))
-			p.next()
-		}
-	}
-	return p.out.String()
+	out  *strings.Builder
 }
 
 func (p *player) input(words []string) {
@@ -121,10 +88,10 @@ func (p *player) begin(words []string) {
 func (p *player) next() {
 	open, wake := p.plan.next(p.now)
 	if len(open) > 0 {
-		fmt.Fprintf(&p.out, "  open %v\n", strategy.Shards(open))
+		fmt.Fprintf(p.out, "  open %v\n", strategy.Shards(open))
 	}
 	if wake > 0 {
-		fmt.Fprintf(&p.out, "  wake in %v\n", wake)
+		fmt.Fprintf(p.out, "  wake in %v\n", wake)
 	}
 	if !p.all && p.plan.attemptedAll() {
 		p.all = true
