@@ -154,7 +154,7 @@ func TestP1_3_AnAnswerOfAnEarlierRunReachesNobody(t *testing.T) {
 // careless is a strategy whose refresh panics.
 type careless struct{ *hand }
 
-func (careless) Refresh(context.Context) { panic("as told") }
+func (careless) Refresh(context.Context, int) { panic("as told") }
 
 func TestCALL4_ARefreshThatPanicsIsNobodysAnswer(t *testing.T) {
 	c := newCluster(t, slap.Config{Store: store.Memory(), Shards: 1, Strategy: careless{newHand(t)}, RetryDelay: time.Millisecond})

@@ -50,7 +50,7 @@ func (h *hand) receive(c actor.Context) {
 
 func (h *hand) Lookup(int) strategy.Placement {
 	if node := h.elsewhere.Load(); node != nil {
-		return strategy.Placement{Node: *node}
+		return strategy.Placement{Owner: strategy.Node{Name: *node}}
 	}
 	return strategy.Placement{Here: true}
 }
@@ -59,7 +59,7 @@ func (h *hand) HandleShardDown(shard int, reason strategy.DownReason) {
 	h.downs <- fmt.Sprintf("%d %v", shard, reason)
 }
 
-func (h *hand) Refresh(ctx context.Context) {
+func (h *hand) Refresh(ctx context.Context, _ int) {
 	h.refreshes.Add(1)
 	deadline, _ := ctx.Deadline()
 	h.budget.Store(int64(time.Until(deadline)))

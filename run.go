@@ -101,7 +101,7 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		r.release = append(r.release, func(context.Context) error { return database.Metrics.Close() })
 	}
 	return actors.Config{
-		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path,
+		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path, Store: c.Store,
 		Objects: objects, Database: database, FlushInterval: interval, WatchInterval: watchInterval,
 		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, Handlers: c.Handlers, MaxPending: c.MaxPending,
 		CallTimeout: c.CallTimeout, Retry: actors.Retry{Count: c.Retries, Delay: c.RetryDelay},

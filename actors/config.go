@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
@@ -19,9 +20,11 @@ import (
 type Config struct {
 	Cluster     string
 	Name        string // of this node
+	Address     string // where other nodes reach it; empty if it does not listen
 	Incarnation string // new at each start
 	Shards      int
 	Path        string // in front of the shards' paths
+	Store       store.Store
 
 	Objects       *slatedb.ObjectStore
 	Database      slatedb.Options

@@ -2,8 +2,8 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"strings"
 	"sync"
@@ -40,6 +40,10 @@ type Node struct {
 	count   atomic.Uint64 // openings so far
 	calls   tally         // goroutines that run handlers
 
+	ctx     context.Context // of what runs for the strategy; its cause is why that ended the node
+	cancel  context.CancelCauseFunc
+	workers tally // goroutines that run for the strategy
+
 	mu       sync.Mutex
 	openings []*Shard // those that may not be closed yet
 }
@@ -55,6 +59,7 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	}
 	replies := newReplies(system, name+"-replies-"+c.Incarnation)
 	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.host, n.shards = n.child(hostName), n.child(shardsName)
 	n.observe = newTelemetry(c.Cluster, c.MeterProvider, c.TracerProvider)
 	n.gauges = newGauges(c.Cluster, c.MeterProvider, n.states, n.inFlightCount)
@@ -69,7 +74,13 @@ func (n *Node) Start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(n.ctx, func() { cancel(context.Cause(n.ctx)) })()
 	n.tree, err = supervision.Start(ctx, n.system, spec)
+	if err == nil {
+		context.AfterFunc(n.ctx, func() { _ = n.tree.Stop(context.Background()) })
+	}
 	return err
 }
 
@@ -80,6 +91,10 @@ func (n *Node) Close(ctx context.Context) {
 	if left := n.calls.wait(ctx); left > 0 {
 		n.config.Logger.Warn("handlers do not return although their shard has stopped: they must heed their context",
 			"handlers", left)
+	}
+	n.cancel(context.Canceled)
+	if left := n.workers.wait(ctx); left > 0 {
+		n.config.Logger.Warn("work of the strategy does not end with its context", "goroutines", left)
 	}
 	n.replies.close()
 	n.gauges.close()
@@ -146,7 +161,13 @@ func (n *Node) states() map[State]int {
 func (n *Node) Done() <-chan struct{} { return n.tree.Done() }
 
 // Err is why the tree ended; nil while it runs.
-func (n *Node) Err() error { return n.tree.Err() }
+func (n *Node) Err() error {
+	err := n.tree.Err()
+	if why := context.Cause(n.ctx); err != nil && why != nil && !errors.Is(why, context.Canceled) {
+		return why
+	}
+	return err
+}
 
 // State is where the shard is, as this node sees it.
 func (n *Node) State(shard int) Assignment {
@@ -194,9 +215,22 @@ func (n *Node) LocalShards() []int {
 // could not be closed. The end of ctx ends the wait for them.
 func (n *Node) Stop(ctx context.Context) (unclosed []int, err error) {
 	n.leaving.Store(true)
+	n.leave(ctx)
 	n.drain(ctx)
 	err = n.tree.Stop(ctx)
 	return n.Unclosed(), err
+}
+
+// leave lets the strategy give up its shards in good order.
+func (n *Node) leave(ctx context.Context) {
+	defer func() {
+		if v := recover(); v != nil {
+			n.config.Logger.Error("the strategy's Leave panicked", "panic", v)
+		}
+	}()
+	if s, ok := n.config.Strategy.(strategy.Leaver); ok {
+		s.Leave(ctx)
+	}
 }
 
 // Unclosed are the shards whose databases are not known to be closed.
@@ -273,25 +307,3 @@ func (n *Node) unclosed() []*Shard {
 	defer n.mu.Unlock()
 	return slices.DeleteFunc(slices.Clone(n.openings), (*Shard).closed)
 }
-
-// runtime is the node as its strategy sees it.
-type runtime Node
-
-// Shards is the number of shards.
-func (r *runtime) Shards() int { return r.config.Shards }
-
-// StartShard asks the host to open the shard.
-func (r *runtime) StartShard(shard int, lease *strategy.Lease, replyTo *actor.PID) {
-	r.system.Root.Send(r.host, startShard{shard, lease, replyTo})
-}
-
-// Node is the node's name.
-func (r *runtime) Node() string { return r.config.Name }
-
-// StopShard asks the host to close the shard.
-func (r *runtime) StopShard(shard int, replyTo *actor.PID) {
-	r.system.Root.Send(r.host, stopShard{shard, replyTo})
-}
-
-// Logger is the node's.
-func (r *runtime) Logger() *slog.Logger { return r.config.Logger }

@@ -38,7 +38,7 @@ func (n *Node) elsewhere(shard int) (owner string) {
 		}
 	}()
 	if p := n.config.Strategy.Lookup(shard); !p.Here {
-		return p.Node
+		return p.Owner.Name
 	}
 	return ""
 }
@@ -153,7 +153,7 @@ func tryAgain[T any](
 ) (answer T, _ error) {
 	for tries := 1; err != nil && n.again(retry, tries, err); tries++ {
 		if clock.Sleep(ctx, retry.pause(tries, rand.Int64N)) == nil {
-			n.refresh(ctx)
+			n.refresh(ctx, shard)
 		}
 		if ctx.Err() != nil {
 			return answer, messages.NotExecuted(shard, target, messages.ErrTimeout, errors.Join(context.Cause(ctx), err))
@@ -180,7 +180,7 @@ func expired(ctx context.Context, shard int, target string) error {
 }
 
 // refresh lets the strategy look again where the shards are.
-func (n *Node) refresh(ctx context.Context) {
+func (n *Node) refresh(ctx context.Context, shard int) {
 	s, ok := n.config.Strategy.(strategy.Refresher)
 	if !ok {
 		return
@@ -192,7 +192,7 @@ func (n *Node) refresh(ctx context.Context) {
 	}()
 	ctx, cancel := context.WithTimeout(ctx, refreshTimeout)
 	defer cancel()
-	s.Refresh(ctx)
+	s.Refresh(ctx, shard)
 }
 
 // inbox is the front of a child of a shard that serves here.

@@ -43,6 +43,13 @@ func (l *Lease) Generation() uint64 {
 // Valid says whether the lease lasts. Once it said no it always does.
 func (l *Lease) Valid() bool { return l == nil || l.validAt(Now()) }
 
+// End ends the lease at once, and for good. The nil lease has no end.
+func (l *Lease) End() {
+	if l != nil {
+		l.deadline.Store(over)
+	}
+}
+
 // Renew moves the deadline, never back. A deadline that has passed is final: false.
 func (l *Lease) Renew(deadline Instant) bool { return l == nil || l.renewAt(Now(), deadline) }
 

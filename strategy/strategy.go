@@ -12,6 +12,8 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -67,8 +69,12 @@ type Runtime interface {
 	// Shards is the number of shards of the cluster.
 	Shards() int
 
-	// Node is the name of this node.
-	Node() string
+	// Node is this node. Its address is empty if it does not listen.
+	Node() Node
+
+	// Store is where the cluster lives, and Path where in it.
+	Store() store.Store
+	Path() string
 
 	// StartShard opens the shard and answers with [Started]. The shard serves as
 	// long as the lease lasts; a strategy without leases gives nil.
@@ -77,14 +83,46 @@ type Runtime interface {
 	// StopShard closes the shard and answers with [Closed].
 	StopShard(shard int, replyTo *actor.PID)
 
+	// InFlight says whether an open or close of the shard goes on here that was given up.
+	InFlight(shard int) bool
+
+	// Greet asks who answers at an address. It fails with [ErrNobody] if nobody does for
+	// certain, and with any other error if that cannot be told, after two seconds at most.
+	Greet(ctx context.Context, address string) (Node, error)
+
+	// Hint lets another node look at once at what has changed. It may get lost.
+	Hint(to Node)
+
+	// Publish tells an event, which is from Origin. It may be called at any time.
+	Publish(e messages.Event)
+	Origin() messages.Origin
+
+	// Go runs a function in a goroutine that the node waits for at its end. The function
+	// ends soon after ctx does, which ends with the node's actors at the latest.
+	Go(f func(ctx context.Context))
+
+	// End ends the node for good, with this error.
+	End(err error)
+
 	// Logger is the node's logger.
 	Logger() *slog.Logger
 }
 
+// Node says who a node is to the others.
+type Node struct {
+	Name        string
+	Address     string // host:port; empty if it is not known, or the node does not listen
+	Incarnation string // new at each start; empty if it is not known
+}
+
+// ErrNobody says that nobody listens at an address.
+var ErrNobody = errors.New("nobody listens there")
+
 // Placement says where a shard is, as far as a strategy knows. It may be stale.
 type Placement struct {
-	Here bool   // this node owns the shard, open or not
-	Node string // the other node that owns it; empty if none does
+	Here       bool   // this node owns the shard, open or not
+	Owner      Node   // the other node that owns it; without a name none does
+	Generation uint64 // of that one's lease; 0 without leases
 }
 
 // Cluster is what a strategy can be checked against.
@@ -93,17 +131,40 @@ type Cluster struct {
 	Node   string // this node's name; empty if it was given none
 }
 
+// Several is a [Strategy] for clusters of several nodes. Those have a name and listen for
+// each other.
+type Several interface {
+	// Others says whether the node, with this name, may have others beside it, and those
+	// whose addresses have to be known beforehand since the strategy knows them by name
+	// alone.
+	Others(self string) (several bool, named []string)
+}
+
+// Leaver is a [Strategy] that has something to do before a node stops.
+type Leaver interface {
+	// Leave gives up all shards that are open here, and returns once that is done or ctx
+	// ends. The node stops its actors then. Without an actor it returns at once.
+	Leave(ctx context.Context)
+}
+
+// Watcher is a [Strategy] that can be told that something has changed elsewhere.
+type Watcher interface {
+	// LookNow must not block, as [Strategy.HandleShardDown] must not.
+	LookNow()
+}
+
 // Validator is a [Strategy] that checks its options against the cluster. It is asked
 // before anything starts; errors name the option.
 type Validator interface {
 	Validate(c Cluster) error
 }
 
-// Refresher is a [Strategy] that can look again where the shards are. A request that
-// was not executed is tried again after that.
+// Refresher is a [Strategy] that can look again where a shard is. A request that was not
+// executed is tried again after that.
 type Refresher interface {
-	// Refresh returns once what [Strategy.Lookup] says is fresh, or when ctx ends.
-	Refresh(ctx context.Context)
+	// Refresh returns once what [Strategy.Lookup] says of the shard is fresh, or when ctx
+	// ends.
+	Refresh(ctx context.Context, shard int)
 }
 
 // Strategy decides which shards are open on a node. It opens and closes them only

@@ -36,7 +36,7 @@ func start(t *testing.T, system *actor.ActorSystem, s *Static, name string) (*fa
 
 func TestSTA5_AShardOfAnotherNodeIsThatNodesAliveOrNot(t *testing.T) {
 	s := mustNew(t, Options{Nodes: []string{"a", "b"}})
-	want := []strategy.Placement{{Here: true}, {Node: "b"}, {Here: true}, {Node: "b"}}
+	want := []strategy.Placement{{Here: true}, {Owner: strategy.Node{Name: "b"}}, {Here: true}, {Owner: strategy.Node{Name: "b"}}}
 	check := func(when string) {
 		t.Helper()
 		for n, p := range want {

@@ -115,6 +115,12 @@ func (s *Static) Validate(c strategy.Cluster) error {
 	return nil
 }
 
+// Others are the other nodes that are named.
+func (s *Static) Others(self string) (several bool, named []string) {
+	others := slices.DeleteFunc(slices.Clone(s.nodes), func(name string) bool { return name == self })
+	return len(others) > 0, others
+}
+
 // checkCover checks that Assignments names each shard exactly once.
 func (s *Static) checkCover(shards int) error {
 	fail := func(format string, args ...any) error {
@@ -168,7 +174,7 @@ func (s *Static) owner(shard int) string {
 // Child is the actor that opens this node's shards. It is ready once each was
 // attempted, and fails to start while the value serves another cluster.
 func (s *Static) Child(r strategy.Runtime) supervision.ChildSpec {
-	return s.opener.Child(r, s.owned(r.Node(), r.Shards()))
+	return s.opener.Child(r, s.owned(r.Node().Name, r.Shards()))
 }
 
 // Lookup gives the owner, alive or not; nobody before the actor has started.
@@ -180,7 +186,7 @@ func (s *Static) Lookup(shard int) strategy.Placement {
 	case owner == here:
 		return strategy.Placement{Here: true}
 	default:
-		return strategy.Placement{Node: owner}
+		return strategy.Placement{Owner: strategy.Node{Name: owner}}
 	}
 }
 

@@ -61,10 +61,10 @@ func (s *subject) lookups() {
 
 func (s *subject) checkPlacement(shard int, p strategy.Placement) {
 	switch {
-	case p.Here && p.Node != "":
-		s.Errorf("Lookup(%d) says Here and Node %q: Node is for others", shard, p.Node)
-	case p.Node == s.options.Node:
-		s.Errorf("Lookup(%d) says Node %q, which is this node: say Here", shard, p.Node)
+	case p.Here && p.Owner != (strategy.Node{}):
+		s.Errorf("Lookup(%d) says Here and Owner %v: Owner is for others", shard, p.Owner)
+	case p.Owner.Name == s.options.Node:
+		s.Errorf("Lookup(%d) says Owner %q, which is this node: say Here", shard, p.Owner.Name)
 	}
 }
 
@@ -130,7 +130,7 @@ func (s *subject) refresh() {
 		s.atOnce(fmt.Sprintf("Refresh with a context of %v", d), func() {
 			ctx, cancel := context.WithTimeout(context.Background(), d)
 			defer cancel()
-			together(func() { r.Refresh(ctx) })
+			together(func() { r.Refresh(ctx, 0) })
 		})
 	}
 }

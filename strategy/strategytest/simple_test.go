@@ -72,14 +72,14 @@ func (s *simple) Lookup(shard int) strategy.Placement {
 	case s.bugs["looks up after the start only"]:
 		_ = s.self.Load().GetId() + s.root.Load().Self().GetId()
 	case s.bugs["says Here and where"]:
-		return strategy.Placement{Here: shard%2 == 0, Node: "node"}
+		return strategy.Placement{Here: shard%2 == 0, Owner: strategy.Node{Name: "node"}}
 	case s.bugs["owns one shard"]:
 		return strategy.Placement{Here: shard == 0}
 	}
 	if shard%2 == 0 {
 		return strategy.Placement{Here: true}
 	}
-	return strategy.Placement{Node: "other"}
+	return strategy.Placement{Owner: strategy.Node{Name: "other"}}
 }
 
 func (s *simple) HandleShardDown(shard int, reason strategy.DownReason) {
@@ -100,7 +100,7 @@ func (s *simple) HandleShardDown(shard int, reason strategy.DownReason) {
 	}
 }
 
-func (s *simple) Refresh(ctx context.Context) {
+func (s *simple) Refresh(ctx context.Context, _ int) {
 	if s.bugs["refreshes for ever"] {
 		<-context.WithoutCancel(ctx).Done()
 	}

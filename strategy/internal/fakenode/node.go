@@ -7,12 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
@@ -28,6 +31,17 @@ type Options struct {
 	// Name of the node, and Shards of its cluster.
 	Name   string
 	Shards int
+
+	// Address and Incarnation of the node, for others.
+	Address, Incarnation string
+
+	// Store is where the cluster lives, and Path where in it.
+	Store store.Store
+	Path  string
+
+	// Greet answers for the network. Default: nobody is there. Hint is told of hints.
+	Greet func(ctx context.Context, address string) (strategy.Node, error)
+	Hint  func(to strategy.Node)
 
 	// Backoff is the least time from a failure of a shard to its next start.
 	Backoff time.Duration
@@ -52,6 +66,13 @@ type Node struct {
 	wrong  []string
 	gate   chan struct{} // closed by Resume; nil unless paused
 	caught int           // callers that wait at the gate
+
+	inFlight map[int]bool
+	events   []messages.Event
+
+	ctx     context.Context // of what runs for the strategy
+	cancel  context.CancelCauseFunc
+	workers sync.WaitGroup
 }
 
 // slot is one shard.
@@ -78,7 +99,11 @@ func New(o Options) *Node {
 		o.Logger = slog.New(slog.DiscardHandler)
 	}
 	root := o.System.NewLocalPID("fakenode" + o.System.ProcessRegistry.NextId())
-	return &Node{options: o, root: root, host: supervision.PID(root, hostName), slots: make([]slot, o.Shards)}
+	n := &Node{
+		options: o, root: root, host: supervision.PID(root, hostName), slots: make([]slot, o.Shards), inFlight: map[int]bool{},
+	}
+	n.ctx, n.cancel = context.WithCancelCause(context.Background())
+	return n
 }
 
 // Start runs the strategy and returns once it is ready, or why it cannot start. To be
@@ -111,14 +136,85 @@ func (n *Node) Stop(ctx context.Context) error {
 	if n.tree == nil {
 		return nil
 	}
-	return n.tree.Stop(ctx)
+	err := n.tree.Stop(ctx)
+	n.cancel(context.Canceled)
+	n.workers.Wait()
+	return err
 }
 
 // Shards is the number of shards.
 func (n *Node) Shards() int { return n.options.Shards }
 
-// Node is the node's name.
-func (n *Node) Node() string { return n.options.Name }
+// Node is this node.
+func (n *Node) Node() strategy.Node {
+	return strategy.Node{Name: n.options.Name, Address: n.options.Address, Incarnation: n.options.Incarnation}
+}
+
+// Store is where the cluster lives, and Path where in it.
+func (n *Node) Store() store.Store { return n.options.Store }
+
+// Path is where in the store the cluster lives.
+func (n *Node) Path() string { return n.options.Path }
+
+// InFlight says whether an open or close goes on that was given up.
+func (n *Node) InFlight(shard int) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.inFlight[shard]
+}
+
+// SetInFlight says from now on whether something of the shard was given up and goes on.
+func (n *Node) SetInFlight(shard int, goesOn bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.inFlight[shard] = goesOn
+}
+
+// Greet asks the test who answers.
+func (n *Node) Greet(ctx context.Context, address string) (strategy.Node, error) {
+	if n.options.Greet == nil {
+		return strategy.Node{}, strategy.ErrNobody
+	}
+	return n.options.Greet(ctx, address)
+}
+
+// Hint tells the test.
+func (n *Node) Hint(to strategy.Node) {
+	if n.options.Hint != nil {
+		n.options.Hint(to)
+	}
+}
+
+// Publish keeps the event.
+func (n *Node) Publish(e messages.Event) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.events = append(n.events, e)
+}
+
+// Origin is where events come from.
+func (n *Node) Origin() messages.Origin {
+	return messages.Origin{Cluster: "fake", Time: clock.Now()}
+}
+
+// Events are those that were published.
+func (n *Node) Events() []messages.Event {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return slices.Clone(n.events)
+}
+
+// Go runs f; Stop waits for it.
+func (n *Node) Go(f func(context.Context)) { n.workers.Go(func() { f(n.ctx) }) }
+
+// End ends the node with the error.
+func (n *Node) End(err error) { n.cancel(err) }
+
+// Ended is closed by End, whose error is Err.
+func (n *Node) Ended() <-chan struct{} { return n.ctx.Done() }
+
+// Err is what the node ended with; nil before.
+func (n *Node) Err() error { return context.Cause(n.ctx) }
 
 // Logger is the node's.
 func (n *Node) Logger() *slog.Logger { return n.options.Logger }

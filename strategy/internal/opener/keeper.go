@@ -59,7 +59,7 @@ func (k *keeper) Receive(ctx actor.Context) {
 }
 
 func (k *keeper) start(ctx actor.Context) (err error) {
-	k.seat, err = k.opener.sit(ctx, k.runtime.Node())
+	k.seat, err = k.opener.sit(ctx, k.runtime.Node().Name)
 	k.plan = newPlan(k.shards, k.opener.pace, func(n int64) int64 { return 1 + rand.Int64N(n) })
 	return err
 }

@@ -1,0 +1,2 @@
+// Package lease decides by leases which node serves which shard.
+package lease
