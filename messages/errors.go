@@ -41,6 +41,15 @@ var (
 	ErrWrongAnswer    = errors.New("the answer has an unexpected type")
 )
 
+// Why a node cannot run, or no longer, under its name.
+var (
+	// ErrNameInUse says that another process runs under the name already.
+	ErrNameInUse = errors.New("another node runs under this name")
+
+	// ErrSuperseded says that another process has taken over the name.
+	ErrSuperseded = errors.New("another process has taken over this node's name")
+)
+
 // RequestError is the one error of requests that got no answer from the
 // application. errors.Is finds its class ([ErrNotExecuted] or
 // [ErrOutcomeUnknown]), its Kind, and everything its Cause is, never both classes.
