@@ -43,7 +43,7 @@ func check(ctx context.Context, b store.Bucket, c *Config) error {
 	if err != nil {
 		return err
 	}
-	c.Cluster = id.Cluster
+	c.Cluster, c.clusterID = id.Cluster, id.ID
 	if c.Probe == ProbeOff {
 		return nil
 	}

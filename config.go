@@ -2,6 +2,7 @@ package slap
 
 import (
 	"context"
+	"crypto/tls"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/actors"
+	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
@@ -115,11 +117,20 @@ type Cache struct {
 // durations and counts are errors, as are durations above [MaxTimeout]. [New] checks everything.
 type Config struct {
 	// Cluster is recorded in the store at the first start that gives one. From then
-	// on a cluster with another name does not start on the same path. It is made as Name is. Default: the name recorded.
+	// on a cluster with another name does not start on the same path. It is made as Name is.
+	// Required with a strategy of several nodes, and so is Name. Default: the name recorded.
 	Cluster string
 
-	// Name of this node: letters, digits, '.', '_' and '-', at most 63. Default: "local".
+	// Name of this node, which no other has: letters, digits, '.', '_' and '-', at most 63.
+	// Default: "local".
 	Name string
+
+	// Listen is the host:port on which this node takes the requests of others, and
+	// Advertise the one under which they reach it. Listen is required with a strategy of
+	// several nodes and is not used without; Advertise is, unless Listen names an address
+	// that others can call. The name of the machine is never taken for it. With a System of
+	// the application's neither is set: its remote listens.
+	Listen, Advertise string
 
 	// Store is where everything lives. Required.
 	Store store.Store
@@ -145,6 +156,16 @@ type Config struct {
 
 	// Strategy decides which shards are open here. Default: all (package strategy/local).
 	Strategy strategy.Strategy
+
+	// Peers are the other nodes that may be called: [peers.Static], [peers.DNS] or
+	// [peers.Func], looked up every 2 s. This node may be among them. With a strategy of
+	// several nodes they are required, unless TrustLeases is set, and those that the
+	// strategy knows by name alone (package strategy/static) always, with their names.
+	Peers peers.Source
+
+	// TrustLeases lets this node call the owner of a shard wherever its lease says that it
+	// is: whoever can write to the store can then direct requests. Default: only Peers are called.
+	TrustLeases bool
 
 	// ShardChildren names the application's actors of a shard. It is called at
 	// each opening, after the database is open. Default: none.
@@ -188,6 +209,20 @@ type Config struct {
 	// LagInterval is the time between two samples of a shard's durability lag. Default: 1 s.
 	LagInterval time.Duration
 
+	// LeaseReads lets [Shard.Confirm] and [Shard.RespondWhenConfirmed] do without a write
+	// where the shard is open under a lease: that it has not run out proves what was read,
+	// as long as clocks run alike and each node's name is used once. It is refused with a
+	// strategy that compares wall clocks, and does nothing with one without leases. Default: false.
+	LeaseReads bool
+
+	// TLS is for connections between nodes, which check each other's certificates: it
+	// needs Certificates, RootCAs and ClientCAs. By key, files name them. Default: none.
+	TLS *tls.Config
+
+	// InsecureListen lets Listen be an address that other machines reach without TLS: who
+	// reaches it can then read and send requests. Default: false.
+	InsecureListen bool
+
 	// System is an actor system of the application's own; it is not shut down with
 	// the cluster. Default: one that lives as long as the node.
 	System *actor.ActorSystem
@@ -203,6 +238,9 @@ type Config struct {
 
 	// noRetries says that Retries is meant to be 0, which a source by key can say.
 	noRetries bool
+
+	// clusterID is the cluster's random id, once the store was asked.
+	clusterID string
 }
 
 // withDefaults checks the configuration, fills in what is not set, and shares no
@@ -213,6 +251,7 @@ func withDefaults(c Config) (Config, error) {
 	}
 	c.Settings, _ = plainSettings(c.Settings) // checked above
 	c.Handlers = maps.Clone(c.Handlers)
+	c.Advertise = c.advertised()
 	c.Name = or(c.Name, "local")
 	c.MaxPending = or(c.MaxPending, DefaultMaxPending)
 	c.CallTimeout = or(c.CallTimeout, DefaultCallTimeout)
@@ -256,6 +295,11 @@ func (c *Config) check() error {
 			continue
 		}
 		if err := f.check(c, f.name); err != nil {
+			return fmt.Errorf("slap: %w", err)
+		}
+	}
+	for _, holds := range relations {
+		if err := holds(c); err != nil {
 			return fmt.Errorf("slap: %w", err)
 		}
 	}

@@ -2,6 +2,8 @@ package slap_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"log/slog"
 	"math"
@@ -17,6 +19,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
@@ -63,6 +66,41 @@ func TestCFG_EveryBadFieldIsOneSentenceFromNewThatNamesIt(t *testing.T) {
 
 		{"CFG-5: two caches", func(c *slap.Config) { c.Cache = slap.Cache{Bytes: 1, Disabled: true} }, []string{"Cache", "Disabled", "Bytes"}},
 		{"CFG-5: an endless cache", func(c *slap.Config) { c.Cache.Bytes = math.MaxUint64 }, []string{"Cache", "Bytes", "at most"}},
+		{"an address without a port", func(c *slap.Config) { c.Listen = "10.0.0.7" }, []string{"Listen", `"10.0.0.7"`, "host:port"}},
+		{"an address with a strange port", func(c *slap.Config) { c.Listen = "10.0.0.7:http" }, []string{"Listen", "port from 0 to 65535"}},
+		{"an address that is a URL", func(c *slap.Config) { c.Listen = "http://KEY:SECRET@b:1" }, []string{"Listen", "URL", "host:port"}},
+		{"an address that nobody can call", func(c *slap.Config) { c.Advertise = "0.0.0.0:7001" }, []string{"Advertise", "that others can call"}},
+		{"an address without a host", func(c *slap.Config) { c.Advertise = ":7001" }, []string{"Advertise", "that others can call"}},
+		{"an address with any port", func(c *slap.Config) { c.Advertise = "b:0" }, []string{"Advertise", "that others can call"}},
+		{"P7.3: a peer twice", func(c *slap.Config) { c.Peers = peers.Static("a=h:1", "a=h:2") }, []string{"Peers", `"a"`, "twice"}},
+		{"P7.3: no function of peers", func(c *slap.Config) { c.Peers = peers.Func(nil) }, []string{"Peers", "nil"}},
+		{"P7.4: Listen beside a system", beside(func(c *slap.Config) { c.Listen = "127.0.0.1:7001" }), []string{"Listen", "System"}},
+		{"P7.4: Advertise beside a system", beside(func(c *slap.Config) { c.Advertise = "b:7001" }), []string{"Advertise", "System"}},
+		{"all addresses without TLS", func(c *slap.Config) { c.Listen = ":7001" }, []string{"Listen", "TLS", "InsecureListen"}},
+		{"an outer address without TLS", func(c *slap.Config) { c.Listen = "10.0.0.7:7001" }, []string{"Listen", "TLS", "InsecureListen"}},
+		{"a name that may be anything without TLS", func(c *slap.Config) { c.Listen = "b.example:7001" }, []string{"Listen", "TLS", "InsecureListen"}},
+		{"TLS without a certificate", secured(func(t *tls.Config) { t.Certificates = nil }), []string{"TLS lacks Certificates"}},
+		{"TLS without authorities for servers", secured(func(t *tls.Config) { t.RootCAs = nil }), []string{"TLS lacks RootCAs"}},
+		{"TLS without authorities for clients", secured(func(t *tls.Config) { t.ClientCAs = nil }), []string{"TLS lacks ClientCAs"}},
+		{"TLS that checks no server", secured(func(t *tls.Config) { t.InsecureSkipVerify = true }), []string{"TLS", "InsecureSkipVerify"}},
+		{"TLS that checks no client", secured(func(t *tls.Config) { t.ClientAuth = tls.RequestClientCert }), []string{"TLS", "ClientAuth", "RequireAndVerifyClientCert"}},
+
+		{"several nodes without a cluster", amongNodes(func(c *slap.Config) { c.Cluster = "" }), []string{"Cluster is required"}},
+		{"several nodes without a name", amongNodes(func(c *slap.Config) { c.Name = "" }), []string{"Name is required"}},
+		{"several nodes without an address", amongNodes(func(c *slap.Config) { c.Listen = "" }), []string{"Listen is required"}},
+		{"several nodes without a way", amongNodes(func(c *slap.Config) { c.Listen, c.InsecureListen = ":7001", true }), []string{"Advertise is required", `":7001"`}},
+		{"several nodes on any port", amongNodes(func(c *slap.Config) { c.Listen = "127.0.0.1:0" }), []string{"Advertise is required"}},
+		{"several nodes without peers", amongNodes(func(c *slap.Config) { c.Peers = peers.Source{} }), []string{"Peers is required", "TrustLeases"}},
+		{"P7.3: static nodes without addresses", amongNodes(func(c *slap.Config) { c.Strategy = nodes{named: true} }), []string{"Peers lacks", "add b=host:port and c=host:port"}},
+		{"P7.3: static nodes by DNS alone", amongNodes(func(c *slap.Config) {
+			c.Strategy, c.Peers = nodes{named: true}, peers.DNS("nodes.example:7001")
+		}), []string{"Peers lacks", "b=host:port"}},
+		{"P7.3: static nodes whose leases are trusted", amongNodes(func(c *slap.Config) {
+			c.Strategy, c.TrustLeases, c.Peers = nodes{named: true}, true, peers.Source{}
+		}), []string{"Peers lacks"}},
+		{"P11.2: reads under leases beside wall clocks", amongNodes(func(c *slap.Config) { c.Strategy, c.LeaseReads = nodes{clocks: true}, true }), []string{"LeaseReads", "MaxClockSkew"}},
+		{"CFG-10: a strategy that panics as it is asked of others", func(c *slap.Config) { c.Strategy = nodes{panics: true} }, []string{"Strategy: panicked: as told"}},
+
 		{"negative MaxPending", func(c *slap.Config) { c.MaxPending = -1 }, []string{"MaxPending", "-1"}},
 		{"endless MaxPending", func(c *slap.Config) { c.MaxPending = math.MaxInt }, []string{"MaxPending", "1073741824"}},
 		{"negative Retries", func(c *slap.Config) { c.Retries = -1 }, []string{"Retries", "-1"}},
@@ -175,6 +213,84 @@ type tracers struct{ trace.TracerProvider }
 type panicky struct{ strategy.Strategy }
 
 func (panicky) Validate(strategy.Cluster) error { panic("as\ntold\ntwice") }
+
+// nodes is a strategy of the nodes a, b and c.
+type nodes struct {
+	strategy.Strategy
+
+	named, clocks, panics bool
+}
+
+func (n nodes) Others(self string) (several bool, named []string) {
+	if n.panics {
+		panic("as told")
+	}
+	for _, name := range []string{"a", "b", "c"} {
+		if n.named && name != self {
+			named = append(named, name)
+		}
+	}
+	return true, named
+}
+
+func (n nodes) TrustsWallClocks() bool { return n.clocks }
+
+// amongNodes is a change of a node that has others.
+func amongNodes(change func(*slap.Config)) func(*slap.Config) {
+	return func(c *slap.Config) {
+		c.Cluster, c.Name, c.Listen, c.Strategy = "c", "a", "127.0.0.1:7001", nodes{}
+		c.Peers = peers.Static("b.example:7001", "d=d.example:7001")
+		change(c)
+	}
+}
+
+func beside(change func(*slap.Config)) func(*slap.Config) {
+	return func(c *slap.Config) {
+		c.System = actor.NewActorSystem()
+		change(c)
+	}
+}
+
+// secured is a change of a TLS that is fit.
+func secured(change func(*tls.Config)) func(*slap.Config) {
+	return func(c *slap.Config) {
+		c.Listen = ":7001"
+		c.TLS = &tls.Config{
+			Certificates: make([]tls.Certificate, 1), RootCAs: x509.NewCertPool(), ClientCAs: x509.NewCertPool(), MinVersion: tls.VersionTLS13,
+		}
+		change(c.TLS)
+	}
+}
+
+func TestSPEC2_WhatANodeAmongOthersNeedsIsEnough(t *testing.T) {
+	function := peers.Func(func(context.Context) ([]peers.Peer, error) { return nil, nil })
+	for name, set := range map[string]func(*slap.Config){
+		"peers":                           func(*slap.Config) {},
+		"peers by DNS":                    func(c *slap.Config) { c.Peers = peers.DNS("nodes.example:7001") },
+		"trusted leases":                  func(c *slap.Config) { c.Peers, c.TrustLeases = peers.Source{}, true },
+		"named peers":                     func(c *slap.Config) { c.Strategy, c.Peers = nodes{named: true}, peers.Static("b=h:1", "c=h:2") },
+		"a function for named peers":      func(c *slap.Config) { c.Strategy, c.Peers = nodes{named: true}, function },
+		"an IPv6 loopback":                func(c *slap.Config) { c.Listen = "[::1]:7001" },
+		"a loopback by name":              func(c *slap.Config) { c.Listen = "localhost:7001" },
+		"an outer address":                func(c *slap.Config) { c.Listen, c.InsecureListen = "10.0.0.7:7001", true },
+		"all addresses, one told":         func(c *slap.Config) { c.Listen, c.Advertise, c.InsecureListen = ":0", "b.example:7001", true },
+		"TLS":                             secured(func(t *tls.Config) { t.ClientAuth = tls.RequireAndVerifyClientCert }),
+		"a system":                        beside(func(c *slap.Config) { c.Listen = "" }),
+		"reads under leases":              func(c *slap.Config) { c.LeaseReads = true },
+		"wall clocks":                     func(c *slap.Config) { c.Strategy = nodes{clocks: true} },
+		"nothing, for it is alone":        func(c *slap.Config) { *c = slap.Config{Store: c.Store, Shards: 1} },
+		"reads under leases without them": func(c *slap.Config) { *c = slap.Config{Store: c.Store, Shards: 1, LeaseReads: true} },
+	} {
+		config := slap.Config{Store: store.Memory(), Shards: 4}
+		amongNodes(set)(&config)
+		if config.TLS != nil {
+			config.Advertise = "b.example:7001"
+		}
+		if _, err := slap.New(config); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
 
 func TestCFG_GoodFieldsAreTaken(t *testing.T) {
 	s, err := local.New(local.Options{Shards: []int{3, 0}})

@@ -31,6 +31,14 @@ var (
 	ErrWrongAnswer    = messages.ErrWrongAnswer    // the answer has an unexpected type
 )
 
+// Why a node does not start under its name, or ends although nothing failed in it.
+var (
+	// ErrNameInUse: another process runs under the name already.
+	ErrNameInUse = messages.ErrNameInUse
+	// ErrSuperseded: another process has taken over the name.
+	ErrSuperseded = messages.ErrSuperseded
+)
+
 // RequestError is the error of a request that got no answer from the application.
 type RequestError = messages.RequestError
 

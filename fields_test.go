@@ -32,7 +32,7 @@ func TestEveryFieldIsInTheTable(t *testing.T) {
 			t.Errorf("%s is not in the table", f.Name)
 		}
 	}
-	if want := reflect.TypeFor[Config]().NumField() - 1; len(known) != want { // all but noRetries
+	if want := reflect.TypeFor[Config]().NumField() - 2; len(known) != want { // all but noRetries and clusterID
 		t.Errorf("%d fields in the table, %d in Config", len(known), want)
 	}
 }
@@ -84,6 +84,22 @@ func TestSPEC2_RetriesByKeyMayBeNone(t *testing.T) {
 		if got := effective(t, merged).Retries; got != c.want {
 			t.Errorf("%s: %d, want %d", c.name, got, c.want)
 		}
+	}
+}
+
+func TestSPEC2_AdvertiseIsWhatListenSaysIfOthersCanCallThat(t *testing.T) {
+	for listen, want := range map[string]string{
+		"127.0.0.1:7001": "127.0.0.1:7001", "localhost:7001": "localhost:7001", "[::1]:7001": "[::1]:7001",
+		":7001": "", "0.0.0.0:7001": "", "[::]:7001": "", "127.0.0.1:0": "", "": "",
+	} {
+		c := effective(t, Config{Store: store.Memory(), Shards: 1, Listen: listen, InsecureListen: true})
+		if c.Advertise != want {
+			t.Errorf("%q: %q, want %q", listen, c.Advertise, want)
+		}
+	}
+	c := effective(t, Config{Store: store.Memory(), Shards: 1, Listen: "127.0.0.1:7001", Advertise: "b.example:7001"})
+	if c.Advertise != "b.example:7001" {
+		t.Errorf("%q", c.Advertise)
 	}
 }
 
@@ -172,7 +188,7 @@ func documented(t *testing.T) map[string]string {
 	for _, f := range fields {
 		value := defaults.FieldByName(f.name)
 		switch {
-		case f.key == "" || f.name == "Cache":
+		case f.key == "" || f.name == "Cache" || f.name == "TLS":
 		case f.name == "Store", f.name == "Shards":
 			all[f.key] = "required"
 		case f.name == "Strategy", f.name == "ChildOptions", f.name == "Settings", f.name != "Probe" && value.IsZero():
@@ -183,6 +199,9 @@ func documented(t *testing.T) map[string]string {
 	}
 	for _, key := range source.KeysOf(reflect.TypeFor[Cache]()) {
 		all["cache."+key] = ""
+	}
+	for _, key := range source.KeysOf(reflect.TypeFor[tlsFiles]()) {
+		all["tls."+key] = ""
 	}
 	for _, s := range strategies {
 		for _, key := range source.KeysOf(s.options) {

@@ -6,8 +6,10 @@ import (
 	"os"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/slap-go/slap/internal/source"
+	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
 )
 
@@ -140,6 +142,10 @@ func (m *merger) set(f field, s, all *source.Source) error {
 	case "Store":
 		m.config.Store = store.Store{}
 		err = s.Decode((*storeURL)(&m.config.Store), f.key)
+	case "Peers":
+		err = m.setPeers(s, f.key)
+	case "TLS":
+		err = m.setTLS(s, f.key)
 	default:
 		value := reflect.ValueOf(&m.config).Elem().FieldByName(f.name)
 		value.SetZero()
@@ -154,8 +160,30 @@ func (m *merger) set(f field, s, all *source.Source) error {
 	if f.name == "Retries" {
 		m.config.noRetries = m.config.Retries == 0
 	}
+	if f.check == nil {
+		return nil
+	}
 	if err := f.check(&m.config, s.Key(f.key)); err != nil {
 		return s.At(err, f.key)
+	}
+	return nil
+}
+
+func (m *merger) setPeers(s *source.Source, key string) error {
+	var list peerList
+	err := s.Decode(&list, key)
+	m.config.Peers, _ = peers.Parse(strings.Join(list, ",")) // the field's check tells what is wrong
+	return err
+}
+
+func (m *merger) setTLS(s *source.Source, key string) error {
+	var files tlsFiles
+	err := s.Decode(&files, key)
+	if err != nil {
+		return err
+	}
+	if m.config.TLS, err = files.load(s.Key(key)); err != nil {
+		return s.At(err, key)
 	}
 	return nil
 }
@@ -165,6 +193,15 @@ func refuseZero(s *source.Source, key string, value reflect.Value) error {
 		return s.Errorf([]string{key}, "must not be empty: give it a value, or leave it out")
 	}
 	return s.Errorf([]string{key}, "must not be %v: set it above 0, or leave it out", value)
+}
+
+// peerList is a list of peers, or a text with commas between them.
+type peerList []string
+
+// UnmarshalText takes the text as it is.
+func (l *peerList) UnmarshalText(text []byte) error {
+	*l = peerList{string(text)}
+	return nil
 }
 
 // storeURL is a store that is read from its URL.

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
@@ -125,6 +126,12 @@ func TestSPEC2_EveryKeyIsTaken(t *testing.T) {
 	text := `
 cluster: c
 name: "7"
+listen: 10.0.0.7:7001
+advertise: b.example:7001
+peers: [a=10.0.0.7:7001, "dns:nodes.example:7001"]
+trust_leases: true
+insecure_listen: true
+lease_reads: true
 store: s3://bucket/prefix?endpoint=http://127.0.0.1:7070&region=us-east-1
 path: a/b
 shards: 4
@@ -145,7 +152,8 @@ child_options: {a: [1, 2]}
 `
 	c := loaded(t, slap.Sources{File: configFile(t, text)})
 	want := slap.Config{
-		Cluster: "c", Name: "7", Path: "a/b", Shards: 4, Settings: map[string]any{"flush_interval": "10ms"}, Cache: slap.Cache{Bytes: 1 << 20},
+		Cluster: "c", Name: "7", Listen: "10.0.0.7:7001", Advertise: "b.example:7001", TrustLeases: true, InsecureListen: true, LeaseReads: true,
+		Peers: peers.Static("a=10.0.0.7:7001", "nodes.example:7001"), Path: "a/b", Shards: 4, Settings: map[string]any{"flush_interval": "10ms"}, Cache: slap.Cache{Bytes: 1 << 20},
 		MaxPending: 5, CallTimeout: 6 * time.Second, Retries: 7, RetryDelay: 8 * time.Millisecond, Probe: slap.ProbeOff,
 		OpenTimeout: 9 * time.Second, CloseTimeout: 10 * time.Second, DrainTimeout: 11 * time.Second, LagInterval: 12 * time.Second,
 		ChildOptions: map[string]any{"a": []any{1, 2}},
@@ -192,10 +200,11 @@ func TestSPEC2_AStrategyIsMadeFromAllThatSaysSomethingOfIt(t *testing.T) {
 
 func TestSPEC2_AKeySetsAlsoWhatACodeZeroDoesNot(t *testing.T) {
 	defaults := slap.Config{
+		TrustLeases: true, Peers: peers.Static("a=h:1"),
 		Path: "a", Probe: slap.ProbeOff, Retries: 5, Cache: slap.Cache{Disabled: true}, Shards: 1, Store: store.Memory(),
 	}
-	c := loaded(t, slap.Sources{Defaults: defaults, File: configFile(t, "path: ''\nprobe: blocking\nretries: 0\ncache: {bytes: 1}")})
-	if c.Path != "" || c.Probe != slap.ProbeBlocking || c.Retries != 0 || c.Cache != (slap.Cache{Bytes: 1}) {
+	c := loaded(t, slap.Sources{Defaults: defaults, File: configFile(t, "path: ''\nprobe: blocking\nretries: 0\ncache: {bytes: 1}\ntrust_leases: false\npeers: ''")})
+	if c.Path != "" || c.Probe != slap.ProbeBlocking || c.Retries != 0 || c.Cache != (slap.Cache{Bytes: 1}) || c.TrustLeases || !c.Peers.IsZero() {
 		t.Errorf("%+v", c)
 	}
 	c = loaded(t, slap.Sources{Defaults: defaults, Options: slap.Config{}})
@@ -208,7 +217,7 @@ func TestSPEC2_AKeySetsAlsoWhatACodeZeroDoesNot(t *testing.T) {
 // the words beside it; each variable likewise by its name.
 func TestCFG3_CFG10_SPEC2_EveryBadKeyIsOneSentenceWithItsPlace(t *testing.T) {
 	for _, c := range []struct{ name, yaml, says string }{
-		{"CFG-3: a key that is none", "colour: red", `unknown key "colour": the keys there are cache, `},
+		{"CFG-3: a key that is none", "colour: red", `unknown key "colour": the keys there are advertise, cache, `},
 		{"CFG-3: a key that is nearly one", "shard: 4", `unknown key "shard": did you mean "shards"?`},
 		{"CFG-3: a key in another case", "Shards: 4", `did you mean "shards"?`},
 		{"CFG-3: a key with hyphens", "call-timeout: 4s", `did you mean "call_timeout"?`},
@@ -242,6 +251,16 @@ func TestCFG3_CFG10_SPEC2_EveryBadKeyIsOneSentenceWithItsPlace(t *testing.T) {
 		{"an empty name", "name: ''", "name must not be empty"},
 		{"a name with an @", "name: a@b", `name "a@b" must be`},
 		{"an empty cluster", `cluster: ""`, "cluster must not be empty"},
+		{"an address without a port", "listen: 10.0.0.7", `listen "10.0.0.7" must be host:port`},
+		{"an empty address", "listen: ''", "listen must not be empty"},
+		{"an address that nobody can call", "advertise: ':7001'", `advertise ":7001" must have a host and a port that others can call`},
+		{"P7.3: a peer without an address", "peers: a", `peers: peer "a" has no address: write name=host:port`},
+		{"P7.3: a peer twice", "peers: [a=h:1, a=h:2]", `peers: peer "a" is named twice`},
+		{"P7.3: peers that are an object", "peers: {a: 'h:1'}", "peers must be"},
+		{"trust that is a word", "trust_leases: perhaps", `trust_leases must be true or false, not "perhaps"`},
+		{"TLS without a key", "tls: {cert: a.pem, ca: ca.pem}", "tls needs cert, key and ca"},
+		{"TLS with another key", "tls: {certificate: a.pem}", `unknown key "tls.certificate"`},
+		{"TLS without its files", "tls: {cert: /none.pem, key: /none.key, ca: /ca.pem}", "tls: cert and key: open /none.pem"},
 		{"CFG-8: an empty store", "store: ''", "store: the store URL must look like"},
 		{"CFG-8: a store that is none", "store: nowhere", "store: the store URL must look like"},
 		{"CFG-8: a store that is an object", "store: {url: s3://KEY:SECRET@b}", "store must be text, not further keys"},

@@ -32,8 +32,12 @@ func (p Peer) String() string {
 type Source struct {
 	list []Peer
 	find func(context.Context) ([]Peer, error)
-	err  error
+
+	wrong string // what is wrong with it
 }
+
+// broken is a source that is of no use.
+func broken(why error) Source { return Source{wrong: why.Error()} }
 
 // Static is a list of peers, each as name=host:port, or host:port for one whose name does
 // not matter. The node itself may be among them.
@@ -42,11 +46,13 @@ func Static(peers ...string) Source {
 	for _, text := range peers {
 		p, err := parse(strings.TrimSpace(text))
 		if err != nil {
-			return Source{err: err}
+			return broken(err)
 		}
 		s.list = append(s.list, p)
 	}
-	s.err = check(s.list)
+	if err := check(s.list); err != nil {
+		return broken(err)
+	}
 	return s
 }
 
@@ -54,7 +60,7 @@ func Static(peers ...string) Source {
 func DNS(names ...string) Source {
 	for _, name := range names {
 		if _, err := netip.ParseAddrPort(name); err == nil {
-			return Source{err: fmt.Errorf("%s is no host name: write it without dns", name)}
+			return broken(fmt.Errorf("%s is no host name: write it without dns", name))
 		}
 	}
 	return Static(names...)
@@ -64,7 +70,7 @@ func DNS(names ...string) Source {
 // ctx ends. While it fails, what it said last holds.
 func Func(find func(ctx context.Context) ([]Peer, error)) Source {
 	if find == nil {
-		return Source{err: errors.New("the function is nil")}
+		return broken(errors.New("the function is nil"))
 	}
 	return Source{find: find}
 }
@@ -81,15 +87,16 @@ func Parse(text string) (Source, error) {
 	parts := strings.Split(text, ",")
 	for i, part := range parts {
 		name, isDNS := strings.CutPrefix(strings.TrimSpace(part), dnsPrefix)
-		if isDNS {
-			if err := DNS(name).Check(); err != nil {
-				return Source{}, err
-			}
-			parts[i] = name
+		if !isDNS {
+			continue
 		}
+		if s := DNS(name); s.wrong != "" {
+			return s, s.Check()
+		}
+		parts[i] = name
 	}
 	s := Static(parts...)
-	return s, s.err
+	return s, s.Check()
 }
 
 // UnmarshalText is [Parse].
@@ -112,13 +119,21 @@ func (s Source) String() string {
 }
 
 // IsZero says that there are no peers and never will be.
-func (s Source) IsZero() bool { return len(s.list) == 0 && s.find == nil && s.err == nil }
+func (s Source) IsZero() bool { return len(s.list) == 0 && s.find == nil && s.wrong == "" }
 
 // List is the peers that are known beforehand.
 func (s Source) List() []Peer { return slices.Clone(s.list) }
 
+// Later says that a function tells later who the peers are.
+func (s Source) Later() bool { return s.find != nil }
+
 // Check says in one sentence what is wrong with the source.
-func (s Source) Check() error { return s.err }
+func (s Source) Check() error {
+	if s.wrong == "" {
+		return nil
+	}
+	return errors.New(s.wrong)
+}
 
 var nameForm = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
