@@ -10,7 +10,7 @@ import (
 )
 
 // soon is how long a call may take whose context has ended.
-const soon = 10 * time.Second
+const soon = 5 * time.Second
 
 // checkEndedBefore makes calls whose context has ended: they say so, soon, and write nothing.
 func checkEndedBefore(t *testing.T, s lease.Store) {
