@@ -54,7 +54,7 @@ func (o owner) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON takes a name or null.
 func (o *owner) UnmarshalJSON(text []byte) error {
-	o.given = true
+	*o = owner{given: true}
 	if string(text) == "null" {
 		return nil
 	}
@@ -136,7 +136,11 @@ func decode(data []byte, limit int, into any) error {
 
 // milliseconds rounds up: nobody else may take a time to live for shorter than it is.
 func milliseconds(d time.Duration) int64 {
-	return int64((d + time.Millisecond - 1) / time.Millisecond)
+	ms := d.Milliseconds()
+	if d > time.Duration(ms)*time.Millisecond {
+		ms++
+	}
+	return ms
 }
 
 // epoch is the time in ms since 1970, or the nearest that a record can hold: a wall clock

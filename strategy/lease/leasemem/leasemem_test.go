@@ -349,8 +349,13 @@ func TestCallsAreCountedAndSeen(t *testing.T) {
 	_, _ = b.List(t.Context())
 	_ = b.RemoveHeartbeat(t.Context(), "x")
 	for _, test := range []struct{ got, want int }{
-		{s.Count(leasemem.Any), 5}, {a.Count(leasemem.Any), 3}, {a.Count(leasemem.Renew), 2}, {b.Count(leasemem.Renew), 0},
-		{s.Count(leasemem.List), 2}, {b.Count(leasemem.Writes), 1}, {s.Count(leasemem.Reads), 2},
+		{s.Count(leasemem.Any), 5},
+		{a.Count(leasemem.Any), 3},
+		{a.Count(leasemem.Renew), 2},
+		{b.Count(leasemem.Renew), 0},
+		{s.Count(leasemem.List), 2},
+		{b.Count(leasemem.Writes), 1},
+		{s.Count(leasemem.Reads), 2},
 	} {
 		if test.got != test.want {
 			t.Errorf("counted %d calls, want %d", test.got, test.want)
