@@ -1,0 +1,173 @@
+package links
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/strategy"
+)
+
+const someTime = 30 * time.Second // enough on any machine
+
+func newSystem() *actor.ActorSystem {
+	return actor.NewActorSystem(
+		actor.WithDeadLetterThrottleInterval(time.Millisecond),
+		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+}
+
+// book lets everybody be called, but for those with an error.
+type book struct {
+	mu        sync.Mutex
+	addresses map[string]string
+	refused   error
+}
+
+func (b *book) Address(name string) (string, bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	address, ok := b.addresses[name]
+	return address, ok
+}
+
+func (b *book) Allows(string, string) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.refused
+}
+
+// node is a node with a server that does what the test says.
+type node struct {
+	*Links
+
+	system *actor.ActorSystem
+	book   *book
+	hints  chan struct{}
+	served atomic.Int64
+	does   atomic.Pointer[func(*Incoming)]
+	mu     sync.Mutex
+	events []messages.Event
+}
+
+func (n *node) Serve(r *Incoming) {
+	n.served.Add(1)
+	(*n.does.Load())(r)
+}
+
+func (n *node) LookNow() {
+	select {
+	case n.hints <- struct{}{}:
+	default:
+	}
+}
+
+func (n *node) do(f func(*Incoming)) { n.does.Store(&f) }
+
+func echo(r *Incoming) { r.Answer(r.Message) }
+
+var starts atomic.Int64
+
+// startNode starts a node, which ends with the test.
+func startNode(t *testing.T, name string, options ...func(*Config)) *node {
+	t.Helper()
+	n, err := tryNode(name, options...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.close(t) })
+	return n
+}
+
+func tryNode(name string, options ...func(*Config)) (*node, error) {
+	n := &node{system: newSystem(), book: &book{addresses: map[string]string{}}, hints: make(chan struct{}, 1)}
+	n.do(echo)
+	c := Config{
+		Cluster: "the cluster", Node: name, Incarnation: fmt.Sprintf("%s-%d", name, starts.Add(1)), Tree: "slap",
+		System: n.system, Listen: "127.0.0.1:0", Peers: n.book, Logger: slog.New(slog.DiscardHandler),
+		Publish: func(e messages.Event) {
+			n.mu.Lock()
+			defer n.mu.Unlock()
+			n.events = append(n.events, e)
+		},
+		Origin: func() messages.Origin { return messages.Origin{Cluster: "test", Time: time.Now()} },
+	}
+	for _, o := range options {
+		o(&c)
+	}
+	var err error
+	n.Links, err = Start(c)
+	if err != nil {
+		n.system.Shutdown()
+		return nil, err
+	}
+	n.Links.Serve(n)
+	return n, nil
+}
+
+var errEnded = errors.New("ended")
+
+func (n *node) close(t *testing.T) {
+	t.Helper()
+	if n.system.IsStopped() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), someTime)
+	defer cancel()
+	if err := n.Links.Close(ctx); err != nil {
+		t.Error(err)
+	}
+	n.system.Shutdown()
+}
+
+// told waits for events of these names, in order, and no others.
+func (n *node) told(t *testing.T, want ...string) {
+	t.Helper()
+	names := func() (names []string) {
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		for _, e := range n.events {
+			names = append(names, e.Name())
+		}
+		return names
+	}
+	eventually(t, func() error {
+		if got := names(); fmt.Sprint(got) != fmt.Sprint(want) {
+			return fmt.Errorf("events %v, want %v", got, want)
+		}
+		return nil
+	})
+}
+
+func eventually(t *testing.T, check func() error) {
+	t.Helper()
+	var err error
+	for end := time.Now().Add(someTime); time.Now().Before(end); time.Sleep(5 * time.Millisecond) {
+		if err = check(); err == nil {
+			return
+		}
+	}
+	t.Fatal(err)
+}
+
+// ask sends a text to a node and returns the text that comes back.
+func (n *node) ask(ctx context.Context, to strategy.Node, text string) (string, error) {
+	answer, err := n.Do(ctx, someTime, to, request(messages.Way_WAY_ASK, wrapperspb.String(text)))
+	if err != nil {
+		return "", err
+	}
+	return answer.(*wrapperspb.StringValue).GetValue(), nil
+}
+
+func request(way messages.Way, m proto.Message) Request {
+	return Request{Way: way, Shard: 7, Target: "kv", Message: m}
+}
