@@ -35,7 +35,8 @@ type Config struct {
 	ShardChildren func(*Shard) []supervision.ChildSpec // may be nil
 	ChildOptions  any
 	Handlers      map[string]Handler
-	MaxPending    int // requests that may wait in front of one child
+	MaxPending    int  // requests that may wait in front of one child
+	LeaseReads    bool // a lease that lasts confirms what was read
 	CallTimeout   time.Duration
 	Retry         Retry
 

@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 
@@ -21,10 +22,14 @@ type confirmations struct {
 	next       []waiter
 }
 
+// errUnproven is why what was read may not be current.
+var errUnproven = errors.New("the shard's lease did not last until the answer")
+
 // Confirm returns once it is proven that what was read from the shard before the call
 // was current, and everything read is durable. With it an answer is linearizable,
 // also while another node takes the shard over. One write of a deletion serves all who
-// wait; it costs a flush as any write does. An error is an [messages.ErrOutcomeUnknown]:
+// wait; it costs a flush as any write does. With LeaseReads, under a lease, there is none:
+// it returns at once if nothing was unflushed. An error is an [messages.ErrOutcomeUnknown]:
 // answer with it. The end of ctx ends the wait.
 func (s *Shard) Confirm(ctx context.Context) error {
 	return s.await(ctx, s.confirm)
@@ -39,6 +44,10 @@ func (s *Shard) RespondWhenConfirmed(ctx actor.Context, reply any) {
 }
 
 func (s *Shard) confirm(w waiter) {
+	if s.config.LeaseReads && s.gate.lease != nil && !s.DB().Writing() {
+		s.confirmByLease(w)
+		return
+	}
 	c := &s.confirmations
 	c.mu.Lock()
 	c.next = append(c.next, w)
@@ -48,6 +57,20 @@ func (s *Shard) confirm(w waiter) {
 	if submit {
 		s.submitConfirmation()
 	}
+}
+
+// confirmByLease waits for what was written so far, which is all that a read could see as
+// long as no write was on its way. That the lease still lasts then proves the read.
+func (s *Shard) confirmByLease(w waiter) {
+	tell := w.tell
+	w.seq = s.WrittenSeq()
+	w.tell = func(durable bool, reason error) {
+		if durable && !s.gate.proves() {
+			durable, reason = false, errUnproven
+		}
+		tell(durable, reason)
+	}
+	s.whenDurable(w)
 }
 
 // submitConfirmation writes for those who ask now. Who asks until it is in memory is

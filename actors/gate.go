@@ -16,6 +16,7 @@ type gate struct {
 	status *status
 	lease  *strategy.Lease // nil without leases
 	shut   atomic.Bool
+	over   atomic.Bool  // the shard has ended: whose it is now, its lease does not say any more
 	inside atomic.Int64 // requests that have begun and are not settled, and handlers that run
 
 	mu      sync.Mutex
@@ -66,6 +67,9 @@ func (g *gate) lets(proven bool) error {
 	}
 	return nil
 }
+
+// proves says whether the lease alone says that what was read here was current.
+func (g *gate) proves() bool { return !g.over.Load() && g.lets(false) == nil }
 
 // close shuts the gate for good.
 func (g *gate) close() {

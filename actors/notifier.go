@@ -56,4 +56,5 @@ func (n *notifier) end() {
 	}
 	n.shard.waits.end(n.shard.lastWord())
 	n.shard.abandonRequests()
+	n.shard.gate.over.Store(true)
 }

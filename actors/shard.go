@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -159,7 +160,7 @@ func (s *Shard) respondWhen(ctx actor.Context, reply any, when func(waiter)) {
 			r.respond(reply, true)
 			return
 		}
-		r.lose(s.lossKind(), reason)
+		r.lose(s.loss(reason), reason)
 	}})
 }
 
@@ -193,7 +194,7 @@ func (s *Shard) await(ctx context.Context, when func(waiter)) error {
 			done <- nil
 			return
 		}
-		done <- messages.OutcomeUnknown(s.number, "", s.lossKind(), reason)
+		done <- messages.OutcomeUnknown(s.number, "", s.loss(reason), reason)
 	}})
 	select {
 	case err := <-done:
@@ -345,6 +346,14 @@ func (s *Shard) lastWord() (durable uint64, reason error) {
 		return 0, messages.ErrStopping
 	}
 	return s.DB().Status().DurableSeq, messages.ErrStopping
+}
+
+// loss is the kind of what is not proven, for the reason.
+func (s *Shard) loss(reason error) error {
+	if errors.Is(reason, errUnproven) && s.status.get() != Fenced {
+		return messages.ErrStopping
+	}
+	return s.lossKind()
 }
 
 func (s *Shard) lossKind() error {

@@ -51,7 +51,7 @@ type handle struct {
 	life    lifetime
 	_       cpu.CacheLinePad
 	gone    atomic.Pointer[Error] // what a use after the close gives
-	onWrite func(seq uint64)      // of Options; inherited by what the object makes
+	written *written              // inherited by what the object makes; nil where nothing is written
 }
 
 // newHandle takes over an object of the engine. The caller holds objects.
@@ -115,6 +115,9 @@ func (h *handle) prepare(o *op, m method) bool {
 		return false
 	}
 	o.owner = h
+	if h.written != nil && m.writes() {
+		h.written.begun()
+	}
 	return true
 }
 

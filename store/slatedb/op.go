@@ -108,16 +108,14 @@ func (o *op) recycle() {
 
 // report tells the database's owner of a write, also of one that nobody waits for.
 func (o *op) report() {
-	wrote := o.owner.onWrite
-	if wrote == nil || o.code() != codeDone {
+	if o.owner.written == nil || !o.method.writes() {
 		return
 	}
-	switch methods[o.method].result {
-	case resultWrite, resultCommit:
-		if seq := o.value(); seq > 0 {
-			wrote(seq)
-		}
+	seq := uint64(0)
+	if o.code() == codeDone {
+		seq = o.value()
 	}
+	o.owner.written.ended(seq)
 }
 
 // fail ends an operation before it began.
@@ -251,7 +249,7 @@ func (o *op) handle() (*handle, error) {
 	if product := methods[o.method].product; product != objectNone && !o.joined {
 		h := newHandle(o.objects, product, o.value())
 		if o.owner != nil {
-			h.onWrite = o.owner.onWrite
+			h.written = o.owner.written
 		}
 		return h, nil
 	}

@@ -76,7 +76,7 @@ func (s *ObjectStore) openDB(c *op, path string, o *Options) bool {
 	if err := o.apply(builder.id); err != nil {
 		return c.fail(s, err)
 	}
-	builder.onWrite = o.OnWrite
+	builder.written = &written{told: o.OnWrite}
 	return builder.start(c, dbBuilderBuild, nil, nil, nil)
 }
 
