@@ -1,5 +1,11 @@
 // Package leasetest checks that a [lease.Store] keeps its contract. Whoever brings a store
-// of their own calls [Run] from a test.
+// of their own calls [Run] from a test:
+//
+//	func TestConformance(t *testing.T) {
+//		leasetest.Run(t, func(t *testing.T) lease.Store { return mine.Open(t.TempDir()) })
+//	}
+//
+// Run it with -race, too.
 package leasetest
 
 import (

@@ -38,7 +38,7 @@ var bugs = map[string][]string{
 	"reads the past":                               {"LeaseFields", "Counters"},
 	"forgets the name of a node":                   {"Create", "Names"},
 	"reads only ten shards":                        {"HeartbeatFields"},
-	"ignores versions":                             {"Replace", "Create", "Missing", "RaceReplace", "Counters"},
+	"ignores versions":                             {"Replace", "Create", "Missing", "RaceReplace"},
 	"ignores the empty version":                    {"Create", "RaceCreate"},
 	"creates whatever the version":                 {"Missing", "RenewPartly"},
 	"shares versions between shards":               {"Missing", "RenewPartly"},
