@@ -9,6 +9,7 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/slap-go/slap/actors/links"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
@@ -19,9 +20,9 @@ import (
 // field; here nothing has a default.
 type Config struct {
 	Cluster     string
-	Name        string // of this node
-	Address     string // where other nodes reach it; empty if it does not listen
-	Incarnation string // new at each start
+	Name        string       // of this node
+	Incarnation string       // new at each start
+	Links       *links.Links // to other nodes; nil for a node that is alone
 	Shards      int
 	Path        string // in front of the shards' paths
 	Store       store.Store

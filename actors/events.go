@@ -40,6 +40,12 @@ func (e *Events) Publish(event messages.Event) {
 	}
 }
 
+// heard says whether anybody hears of events of the level.
+func (e *Events) heard(level slog.Level) bool {
+	ctx := context.Background()
+	return len(*e.readers.Load()) > 0 || e.log.Enabled(ctx, level) || e.meters.published.Enabled(ctx)
+}
+
 // write logs the event. Its attributes are made only for a log that wants them.
 func (e *Events) write(event messages.Event) {
 	ctx, level := context.Background(), event.Level()

@@ -79,6 +79,17 @@ func (b *inbox) tell(message any) error {
 	return nil
 }
 
+// post puts a message in front of the child, or says why it is not.
+func (b *inbox) post(message any) error {
+	if kind := b.tell(message); kind != nil {
+		return messages.NotExecuted(b.shard.number, b.name, kind, nil)
+	}
+	return nil
+}
+
+// address is the child's, which may be gone by now.
+func (b *inbox) address() *actor.PID { return supervision.PID(b.shard.supervisor().PID(), b.name) }
+
 // up says that an incarnation of the child takes requests.
 func (b *inbox) up(pid *actor.PID) {
 	b.down(messages.ErrChildStopped)

@@ -48,12 +48,17 @@ type Node struct {
 	openings []*Shard // those that may not be closed yet
 }
 
+// TreeName is what the tree of a node of the cluster is called in its actor system.
+func TreeName(cluster string) string {
+	if cluster == "" {
+		return "slap"
+	}
+	return "slap-" + cluster
+}
+
 // New makes a node; nothing of it runs.
 func New(system *actor.ActorSystem, c Config) (*Node, error) {
-	name := "slap"
-	if c.Cluster != "" {
-		name += "-" + c.Cluster
-	}
+	name := TreeName(c.Cluster)
 	if _, running := system.ProcessRegistry.GetLocal(name); running {
 		return nil, fmt.Errorf("slap: a cluster named %q runs in this actor system already", c.Cluster)
 	}
@@ -178,8 +183,8 @@ func (n *Node) State(shard int) Assignment {
 	}
 	switch e.state {
 	case StateUnassigned:
-		if owner := n.elsewhere(shard); owner != "" {
-			a.State, a.Owner = StateRemote, owner
+		if owner := n.elsewhere(shard); owner.Name != "" {
+			a.State, a.Owner = StateRemote, owner.Name
 		}
 	case StateRunning:
 		if !e.serves() {

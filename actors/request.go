@@ -35,6 +35,7 @@ type request struct {
 	home   *Shard        // whose gate it is inside of; only who settles a request that has begun may read it
 	queue  *atomic.Int32 // requests in its mailbox
 	done   chan struct{} // gets one value when settled; the fields below are valid then
+	served *served       // of another node's, told instead; nil for one of this node's
 	answer proto.Message
 	err    error
 
@@ -81,6 +82,10 @@ func (r *request) wait(ctx context.Context, patience time.Duration) (proto.Messa
 // begin marks the request as taken from the mailbox, if the gate lets it in.
 // False: it is settled, or was before.
 func (r *request) begin(s *Shard) bool {
+	if r.served != nil && r.served.late() {
+		r.refuse(messages.ErrTimeout, errLate)
+		return false
+	}
 	if kind := s.gate.enter(); kind != nil {
 		r.refuse(kind, nil)
 		return false
@@ -193,7 +198,11 @@ func (r *request) finish(answer proto.Message, err error) {
 
 func (r *request) settle(answer proto.Message, err error) {
 	r.answer, r.err = answer, err
-	r.done <- struct{}{}
+	if r.served != nil {
+		r.served.settled()
+	} else {
+		r.done <- struct{}{}
+	}
 	r.handOver()
 }
 

@@ -9,10 +9,10 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/slap-go/slap/actors/links"
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
-	"github.com/slap-go/slap/supervision"
 )
 
 // Locate is the opening of a shard that serves here, or the name of the other node that
@@ -21,7 +21,7 @@ import (
 func (n *Node) Locate(shard int) (here *Shard, owner string) {
 	switch e := n.table.get(shard); {
 	case e.state == StateUnassigned:
-		return nil, n.elsewhere(shard)
+		return nil, n.elsewhere(shard).Name
 	case e.serves():
 		return e.shard, ""
 	}
@@ -29,18 +29,18 @@ func (n *Node) Locate(shard int) (here *Shard, owner string) {
 }
 
 // elsewhere is the other node that owns a shard which is not open here, by the strategy,
-// whose panic is nobody's answer; empty if none does.
-func (n *Node) elsewhere(shard int) (owner string) {
+// whose panic is nobody's answer; without a name none does.
+func (n *Node) elsewhere(shard int) (owner strategy.Node) {
 	defer func() {
 		if v := recover(); v != nil {
 			n.config.Logger.Error("the strategy's Lookup panicked", "shard", shard, "panic", v)
-			owner = ""
+			owner = strategy.Node{}
 		}
 	}()
-	if p := n.config.Strategy.Lookup(shard); !p.Here {
-		return p.Owner.Name
+	if p := n.config.Strategy.Lookup(shard); !p.Here && p.Owner.Name != n.config.Name {
+		return p.Owner
 	}
-	return ""
+	return strategy.Node{}
 }
 
 // Ask sends a message to a child of a shard and waits for its answer, for CallTimeout if
@@ -69,9 +69,12 @@ func (n *Node) ask(ctx context.Context, patience time.Duration, shard int, child
 	if ctx.Err() != nil {
 		return nil, expired(ctx, shard, child)
 	}
-	b, err := n.inbox(shard, child)
-	if err != nil {
+	b, owner, err := n.inbox(shard, child)
+	switch {
+	case err != nil:
 		return nil, err
+	case b == nil:
+		return n.remote(ctx, patience, owner, links.Request{Way: messages.Way_WAY_ASK, Shard: shard, Target: child, Message: message})
 	}
 	r := newRequest(shard, child, message)
 	n.replies.add(r)
@@ -87,9 +90,12 @@ func (n *Node) Call(ctx context.Context, shard int, handler string, message prot
 	ctx, o := n.observe.begin(ctx, methodCall, shard, handler)
 	defer func() { o.end(ctx, err) }()
 	return route(ctx, n, shard, handler, retry, func(ctx context.Context) (proto.Message, error) {
-		s, err := n.serving(shard, handler)
-		if err != nil {
+		s, owner, err := n.serving(shard, handler)
+		switch {
+		case err != nil:
 			return nil, err
+		case s == nil:
+			return n.remote(ctx, 0, owner, links.Request{Way: messages.Way_WAY_CALL, Shard: shard, Target: handler, Message: message})
 		}
 		h := n.config.Handlers[handler]
 		if h == nil {
@@ -102,27 +108,33 @@ func (n *Node) Call(ctx context.Context, shard int, handler string, message prot
 }
 
 // Tell sends a message to a child of a shard without waiting for anything but the way.
-func (n *Node) Tell(ctx context.Context, shard int, child string, message any, retry Retry) error {
-	_, err := route(ctx, n, shard, child, retry, func(context.Context) (struct{}, error) {
-		b, err := n.inbox(shard, child)
-		if err == nil {
-			if kind := b.tell(message); kind != nil {
-				err = messages.NotExecuted(shard, child, kind, nil)
-			}
+func (n *Node) Tell(ctx context.Context, shard int, child string, message proto.Message, retry Retry) error {
+	_, err := route(ctx, n, shard, child, retry, func(ctx context.Context) (proto.Message, error) {
+		b, owner, err := n.inbox(shard, child)
+		switch {
+		case err != nil:
+			return nil, err
+		case b == nil:
+			return n.remote(ctx, 0, owner, links.Request{Way: messages.Way_WAY_TELL, Shard: shard, Target: child, Message: message})
 		}
-		return struct{}{}, err
+		return nil, b.post(message)
 	})
 	return err
 }
 
 // PID is the address of a child in the shard's current opening.
 func (n *Node) PID(ctx context.Context, shard int, child string, retry Retry) (*actor.PID, error) {
-	return route(ctx, n, shard, child, retry, func(context.Context) (*actor.PID, error) {
-		b, err := n.inbox(shard, child)
-		if err != nil {
+	return route(ctx, n, shard, child, retry, func(ctx context.Context) (*actor.PID, error) {
+		b, owner, err := n.inbox(shard, child)
+		switch {
+		case err != nil:
 			return nil, err
+		case b == nil:
+			answer, err := n.remote(ctx, 0, owner, links.Request{Way: messages.Way_WAY_PID, Shard: shard, Target: child})
+			pid, _ := answer.(*actor.PID)
+			return pid, err
 		}
-		return supervision.PID(b.shard.supervisor().PID(), child), nil // it may be gone by now
+		return b.address(), nil
 	})
 }
 
@@ -195,38 +207,41 @@ func (n *Node) refresh(ctx context.Context, shard int) {
 	s.Refresh(ctx, shard)
 }
 
-// inbox is the front of a child of a shard that serves here.
-func (n *Node) inbox(shard int, child string) (*inbox, error) {
-	s, err := n.serving(shard, child)
-	if err != nil {
-		return nil, err
+// inbox is the front of a child of a shard that serves here, or, if it is nil, the node
+// that the request goes to.
+func (n *Node) inbox(shard int, child string) (*inbox, strategy.Node, error) {
+	s, owner, err := n.serving(shard, child)
+	if s == nil {
+		return nil, owner, err
 	}
+	b, err := s.front(child)
+	return b, owner, err
+}
+
+// front is the inbox of a child.
+func (s *Shard) front(child string) (*inbox, error) {
 	if b := s.inbox(child); b != nil {
 		return b, nil
 	}
-	return nil, messages.NotExecuted(shard, child, messages.ErrNoChild, s.others())
+	return nil, messages.NotExecuted(s.number, child, messages.ErrNoChild, s.others())
 }
 
-// serving is the opening of the shard that requests go to, or why there is none.
-func (n *Node) serving(shard int, target string) (*Shard, error) {
+// serving is the opening of the shard that requests go to, or, if it is nil, the node that
+// they go to; or why there is neither.
+func (n *Node) serving(shard int, target string) (*Shard, strategy.Node, error) {
 	if err := CheckShard(shard, target, len(n.table)); err != nil {
-		return nil, err
+		return nil, strategy.Node{}, err
 	}
 	e := n.table.get(shard)
 	switch e.state {
 	case StateRunning:
-		return e.shard, nil
+		return e.shard, strategy.Node{}, nil
 	case StateClosing:
-		return nil, messages.NotExecuted(shard, target, messages.ErrStopping, nil)
+		return nil, strategy.Node{}, messages.NotExecuted(shard, target, messages.ErrStopping, nil)
 	case StateUnassigned:
-		if owner := n.elsewhere(shard); owner != "" {
-			err := messages.NotExecuted(shard, target, messages.ErrNoConnection, errAlone)
-			err.Node = owner
-			return nil, err
+		if owner := n.elsewhere(shard); owner.Name != "" {
+			return nil, owner, nil
 		}
 	}
-	return nil, messages.NotExecuted(shard, target, messages.ErrUnassigned, e.err)
+	return nil, strategy.Node{}, messages.NotExecuted(shard, target, messages.ErrUnassigned, e.err)
 }
-
-// errAlone is why a node reaches no other.
-var errAlone = errors.New("this node does not connect to others")

@@ -19,7 +19,10 @@ func (r *runtime) Shards() int { return r.config.Shards }
 
 // Node is this node.
 func (r *runtime) Node() strategy.Node {
-	return strategy.Node{Name: r.config.Name, Address: r.config.Address, Incarnation: r.config.Incarnation}
+	if r.config.Links != nil {
+		return r.config.Links.Self()
+	}
+	return strategy.Node{Name: r.config.Name, Incarnation: r.config.Incarnation}
 }
 
 // Store is where the cluster lives.
@@ -42,12 +45,19 @@ func (r *runtime) StopShard(shard int, replyTo *actor.PID) {
 func (r *runtime) InFlight(shard int) bool { return (*Node)(r).inFlight(shard) }
 
 // Greet asks who answers at the address.
-func (r *runtime) Greet(context.Context, string) (strategy.Node, error) {
-	return strategy.Node{}, strategy.ErrNobody
+func (r *runtime) Greet(ctx context.Context, address string) (strategy.Node, error) {
+	if r.config.Links == nil {
+		return strategy.Node{}, errAlone
+	}
+	return r.config.Links.Greet(ctx, address)
 }
 
-// Hint does nothing without others.
-func (r *runtime) Hint(strategy.Node) {}
+// Hint lets another node look at what has changed.
+func (r *runtime) Hint(to strategy.Node) {
+	if r.config.Links != nil && to.Name != r.config.Name {
+		r.config.Links.Hint(to)
+	}
+}
 
 // Publish tells the event.
 func (r *runtime) Publish(e messages.Event) { r.config.Events.Publish(e) }

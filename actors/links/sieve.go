@@ -112,10 +112,15 @@ func (d *door) open(id string, name protoreflect.FullName) bool {
 		return false
 	}
 	l := d.links.Load()
-	if l == nil || !strings.HasPrefix(id, l.config.Tree) {
+	switch {
+	case l == nil:
+		return true
+	case strings.HasPrefix(id, l.config.Tree+"-"): // where children answer
+		return false
+	case !under(id, l.config.Tree):
 		return true
 	}
-	return strings.HasPrefix(id, l.config.Tree+"/shards/") && strings.Contains(id, "/children/") && !controls(name)
+	return under(id, l.config.Tree+"/shards") && strings.Contains(id, "/children/") && !controls(name)
 }
 
 // controls says whether a message of the type would be taken as the actor system's own.
