@@ -50,8 +50,14 @@ func start(ctx context.Context, c *Config, events *actors.Events, made func(*act
 		system = newSystem(c.Logger)
 		r.release = append(r.release, func(context.Context) error { system.Shutdown(); return nil })
 	}
+	if err := r.connect(ctx, c, system, &config); err != nil {
+		return r, err
+	}
 	if r.node, err = actors.New(system, config); err != nil {
 		return r, err
+	}
+	if config.Links != nil {
+		config.Links.Serve(r.node)
 	}
 	r.release = append(r.release, func(ctx context.Context) error {
 		ctx, cancel := context.WithTimeout(ctx, c.DrainTimeout/2)
