@@ -173,15 +173,17 @@ func (c *conn) write() {
 				return // the reader knows why
 			}
 		}
-		c.mu.Lock()
-		why := c.finishing
-		c.mu.Unlock()
-		if why != nil {
-			_ = c.stream.CloseSend()
-			c.end(why)
+		if c.finished() {
+			_ = c.stream.CloseSend() // the reader hears that it has arrived
 			return
 		}
 	}
+}
+
+func (c *conn) finished() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.finishing != nil
 }
 
 // next is what is to be written next; nil if nothing is. The requests in it are sent.

@@ -32,17 +32,18 @@ func (i *inside) leave() {
 	}
 }
 
-// close lets nothing in any more.
-func (i *inside) close() {
+// close lets nothing in any more. False: it did not before.
+func (i *inside) close() bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.shut {
-		return
+		return false
 	}
 	i.shut, i.idle = true, make(chan struct{})
 	if i.n == 0 {
 		close(i.idle)
 	}
+	return true
 }
 
 // wait waits until nothing is inside, at most until ctx ends. It comes after close.

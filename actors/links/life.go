@@ -15,9 +15,10 @@ const (
 // does.
 type life struct {
 	phase   phase
-	since   time.Time // of the phase
-	used    time.Time // when somebody needed it last
-	heard   time.Time // when something came from the peer last
+	since   time.Time     // of the phase
+	used    time.Time     // when somebody needed it last
+	looked  time.Time     // at the last tick
+	silent  time.Duration // since something came from the peer last
 	pinged  time.Time
 	missing bool // it was told that the peer cannot be reached
 }
@@ -55,7 +56,7 @@ func (l *life) need(now time.Time) []deed {
 
 // connected says that the peer has answered the greeting.
 func (l *life) connected(now time.Time) []deed {
-	l.phase, l.since, l.heard, l.pinged = up, now, now, now
+	l.phase, l.since, l.looked, l.silent, l.pinged = up, now, now, 0, now
 	if !l.missing {
 		return nil
 	}
@@ -83,19 +84,22 @@ func (l *life) lost(now time.Time, orderly bool) []deed {
 }
 
 // tick looks at a link that is up. Heard says that something came from the peer since the
-// last look, busy that it is in use.
+// last look, busy that it is in use. Of a longer time between two looks only a part counts
+// as silence: it is this process that did not run.
 func (l *life) tick(now time.Time, heard, busy bool) []deed {
 	if l.phase != up {
 		return nil
 	}
+	l.silent += min(now.Sub(l.looked), pingEvery)
+	l.looked = now
 	if heard {
-		l.heard = now
+		l.silent = 0
 	}
 	if busy {
 		l.used = now
 	}
 	switch {
-	case now.Sub(l.heard) >= silence:
+	case l.silent >= silence:
 		l.phase, l.since = down, now
 		return append([]deed{giveUp}, l.miss()...)
 	case now.Sub(l.used) >= idle:

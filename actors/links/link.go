@@ -168,6 +168,8 @@ func (k *link) carry(c *conn) {
 		select {
 		case <-pace.C:
 			k.tick(c)
+		case <-k.links.ctx.Done():
+			c.end(errClosed)
 		case <-c.over:
 			k.ended(c)
 			c.release()

@@ -307,9 +307,11 @@ func (l *Links) Unreachable() []string {
 const closeTime = time.Second
 
 // Close ends all links and stops listening. What was sent through a link and has no answer
-// is unknown; answers that are ready still leave.
+// is unknown; answers that are ready still leave. A second call does nothing.
 func (l *Links) Close(ctx context.Context) error {
-	l.works.close()
+	if !l.works.close() {
+		return nil
+	}
 	close(l.leaving)
 	for _, k := range *l.peers.Load() {
 		k.close()

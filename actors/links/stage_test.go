@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -12,6 +13,9 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/types/descriptorpb"
+	"google.golang.org/protobuf/types/dynamicpb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/slap-go/slap/messages"
@@ -170,4 +174,26 @@ func (n *node) ask(ctx context.Context, to strategy.Node, text string) (string, 
 
 func request(way messages.Way, m proto.Message) Request {
 	return Request{Way: way, Shard: 7, Target: "kv", Message: m}
+}
+
+func listenLoopback(t testing.TB) net.Listener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// strange is a message of a type that the program does not know.
+func strange(t *testing.T) proto.Message {
+	t.Helper()
+	file, err := protodesc.NewFile(&descriptorpb.FileDescriptorProto{
+		Name: proto.String("strange.proto"), Package: proto.String("strange"), Syntax: proto.String("proto3"),
+		MessageType: []*descriptorpb.DescriptorProto{{Name: proto.String("Strange")}},
+	}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dynamicpb.NewMessage(file.Messages().Get(0))
 }
