@@ -106,6 +106,9 @@ func (s *Source) UnmarshalText(text []byte) error {
 	return err
 }
 
+// MarshalText is what Parse reads.
+func (s Source) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+
 // String is the list of peers as [Parse] reads it.
 func (s Source) String() string {
 	if s.find != nil {

@@ -5,23 +5,34 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/internal/counter"
 	"github.com/slap-go/slap/cmd/demo/internal/kv"
+	"github.com/slap-go/slap/peers"
 )
 
 // maxShards is far above what one process carries well; a larger number is a typing error.
 const maxShards = 4096
 
-// Keys of slap's configuration that have no flag of their own name.
-const (
-	flushKey = "settings.flush_interval"
-	nodesKey = "strategy_options.nodes"
-)
+const nodesKey = "strategy_options.nodes"
 
-// defaults are the application's layer of the configuration.
+// keys are the keys of slap's configuration that flags set.
+var keys = map[string]string{
+	"name": "name", "cluster": "cluster", "store": "store", "shards": "shards", "strategy": "strategy",
+	"listen": "listen", "advertise": "advertise", "peers": "peers", "trust-leases": "trust_leases",
+	"flush-interval": "settings.flush_interval",
+}
+
+// leaseKeys are those that the strategy object-lease alone has.
+var leaseKeys = map[string]string{
+	"lease-ttl": "strategy_options.lease_ttl", "max-clock-skew": "strategy_options.max_clock_skew",
+}
+
+// defaults are the application's layer of the configuration. A demo may listen anywhere.
 func defaults() slap.Config {
 	return slap.Config{
 		Cluster: "demo",
@@ -29,7 +40,8 @@ func defaults() slap.Config {
 		ShardChildren: func(shard *slap.Shard) []slap.ChildSpec {
 			return []slap.ChildSpec{counter.Spec(shard), kv.Spec(shard)}
 		},
-		Handlers: map[string]slap.Handler{counter.Handler: slap.Handle(counter.Read)},
+		Handlers:       map[string]slap.Handler{counter.Handler: slap.Handle(counter.Read)},
+		InsecureListen: true,
 	}
 }
 
@@ -37,12 +49,13 @@ func defaults() slap.Config {
 // of the file that are no flags.
 func (o *Options) configure(set *flag.FlagSet, others map[string]string) error {
 	given := maps.Clone(others)
+	leases := set.Lookup("strategy").Value.String() == "object-lease"
 	set.Visit(func(f *flag.Flag) {
-		switch f.Name {
-		case "name", "cluster", "store", "shards", "strategy":
-			given[f.Name] = f.Value.String()
-		case "flush-interval":
-			given[flushKey] = f.Value.String()
+		if key, ok := keys[f.Name]; ok {
+			given[key] = f.Value.String()
+		}
+		if key, ok := leaseKeys[f.Name]; ok && leases {
+			given[key] = f.Value.String()
 		}
 	})
 	if given["strategy"] == "static" {
@@ -64,15 +77,24 @@ func (o *Options) configure(set *flag.FlagSet, others map[string]string) error {
 func (o *Options) assign(given map[string]string) error {
 	_, assigned := given["strategy_options.assignments"]
 	_, named := given[nodesKey]
-	switch {
-	case len(o.Peers) == 0 && !assigned && !named:
-		return errors.New("--peers is empty: --strategy static gives the shards to the nodes that it names")
-	case len(o.Peers) == 0 || assigned || named:
+	if assigned || named {
 		return nil
-	case !o.Peers.has(given["name"]):
+	}
+	var names []string
+	for _, p := range o.Peers.List() {
+		if p.Name == "" {
+			return fmt.Errorf("--peers has %s without a name: write name=host:port for --strategy static", p.Address)
+		}
+		names = append(names, fmt.Sprintf("%q", p.Name))
+	}
+	isSelf := func(p peers.Peer) bool { return p.Name == given["name"] }
+	switch {
+	case len(names) == 0:
+		return errors.New("--peers is empty: --strategy static gives the shards to the nodes that it names")
+	case !slices.ContainsFunc(o.Peers.List(), isSelf):
 		return fmt.Errorf("--peers does not name this node, %s: give every node the same list of all", given["name"])
 	}
-	given[nodesKey] = fmt.Sprintf("[%s]", strings.Join(o.Peers.names(), ", "))
+	given[nodesKey] = fmt.Sprintf("[%s]", strings.Join(names, ", "))
 	return nil
 }
 
@@ -80,9 +102,36 @@ func (o *Options) assign(given map[string]string) error {
 // about the file.
 func (o *Options) blame(err error) error {
 	text := strings.TrimPrefix(err.Error(), "slap: flags: ")
-	switch key, _, _ := strings.Cut(text, " "); strings.TrimSuffix(key, ":") {
-	case "name", "cluster", "store", "shards", "strategy":
-		return errors.New("--" + text)
+	about, _, _ := strings.Cut(text, " ")
+	about = strings.TrimSuffix(about, ":")
+	for name, key := range keys {
+		if key == about {
+			return errors.New("--" + name + strings.TrimPrefix(text, about))
+		}
+	}
+	if o.file == "" {
+		return errors.New(text)
 	}
 	return fmt.Errorf("--config %s: %s", o.file, text)
+}
+
+// fieldNames are the fields of slap's configuration in its errors, where it does not read
+// keys.
+var fieldNames = regexp.MustCompile(`\b(Listen|Advertise|Peers|TrustLeases|MaxClockSkew)\b`)
+
+// inFlags is an error about fields with the flags that set them.
+func inFlags(err error) error {
+	text := strings.TrimPrefix(err.Error(), "slap: ")
+	if at := fieldNames.FindStringIndex(text); at == nil || at[0] != 0 {
+		return err
+	}
+	return errors.New(fieldNames.ReplaceAllStringFunc(text, func(field string) string {
+		switch field {
+		case "TrustLeases":
+			return "--trust-leases"
+		case "MaxClockSkew":
+			return "--max-clock-skew"
+		}
+		return "--" + strings.ToLower(field)
+	}))
 }

@@ -38,7 +38,7 @@ func Run(ctx context.Context, o Options, stdout, stderr io.Writer) error {
 	config.Logger, config.MeterProvider = log.Logger, meters.provider
 	cluster, err := slap.New(config) //nolint:contextcheck // a cluster lives in a context of its own
 	if err != nil {
-		return err
+		return inFlags(err)
 	}
 	var events journal.Journal
 	defer follow(context.WithoutCancel(ctx), cluster, &events)()
@@ -91,7 +91,7 @@ func (n *running) run(ctx context.Context, at sockets, stdout io.Writer) error {
 
 func (n *running) start(ctx context.Context) error {
 	if err := n.cluster.Start(ctx); err != nil {
-		return misfit(ctx, n.config, err)
+		return inFlags(misfit(ctx, n.config, err))
 	}
 	for _, a := range n.cluster.Assignments() {
 		if hopeless(a.Err) {
@@ -110,7 +110,7 @@ func hopeless(err error) bool {
 // serve says when the node is ready and waits for its end.
 func (n *running) serve(ctx context.Context, at sockets, stdout io.Writer) error {
 	if err := n.cluster.AwaitReady(ctx); err == nil {
-		fmt.Fprintf(stdout, "ready name=%s remote=%s http=%s\n", n.config.Name, at.remote.Addr(), at.http.Addr())
+		fmt.Fprintf(stdout, "ready name=%s remote=%s http=%s\n", n.config.Name, at.at, at.http.Addr())
 	}
 	select {
 	case <-ctx.Done():

@@ -5,12 +5,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"time"
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/internal/flags"
+	"github.com/slap-go/slap/peers"
 )
 
 // Options is what `demo node` was told, checked as far as that goes without
@@ -18,7 +18,7 @@ import (
 type Options struct {
 	Slap slap.Config // what of it is data; the node adds its functions
 
-	Listen    string // where other nodes would reach this one
+	Listen    string // where other nodes reach this one
 	Advertise string // the address they are told, if it is another
 	HTTP      string
 
@@ -27,11 +27,16 @@ type Options struct {
 	// Of the strategies on several nodes; checked always, used by them alone.
 	LeaseTTL     time.Duration
 	MaxClockSkew time.Duration
-	Peers        peers
-	TrustLeases  bool
+	Peers        peers.Source
 
 	file string // that was read
 }
+
+// A lease lasts from 10 ms to a day.
+const (
+	shortestTTL = 10 * time.Millisecond
+	longestTTL  = 24 * time.Hour
+)
 
 // ParseOptions reads the command line of `demo node` and the file that it names,
 // and checks every flag whatever the strategy. A request for help prints the
@@ -59,18 +64,19 @@ func ParseOptions(arguments []string, usage io.Writer) (Options, error) {
 func (o *Options) flags() *flag.FlagSet {
 	f := flag.NewFlagSet("node", flag.ContinueOnError)
 	f.String("name", "", "the node's unique `name` (required)")
-	f.StringVar(&o.Listen, "listen", "", "`host:port` for other nodes (required)")
+	f.StringVar(&o.Listen, "listen", "", "`host:port` for other nodes, any address: without TLS, unless --config has the key tls (required)")
 	f.StringVar(&o.HTTP, "http", "", "`host:port` of the HTTP service (required)")
 	f.String("store", "", "`URL` of the store: memory:///, file:///dir or s3://bucket/prefix?endpoint=…&region=… (required)")
 	f.StringVar(&o.Advertise, "advertise", "", "`host:port` that other nodes are told, if it is not --listen")
 	f.String("shards", "", fmt.Sprintf("`number` of shards, fixed by the first start (default %d)", defaults().Shards))
 	f.String("strategy", "", "`name` of what decides who owns which shard: "+
-		"local (default) or static; object-lease is not served by this build yet")
+		"local (default), static or object-lease")
 	flags.Duration(f, &o.LeaseTTL, "lease-ttl", 15*time.Second, "`duration` that a lease lasts unrenewed")
 	flags.Duration(f, &o.MaxClockSkew, "max-clock-skew", 0, "`duration` that wall clocks may differ by; 0s does not compare them")
 	flags.Duration(f, &o.FlushInterval, "flush-interval", 100*time.Millisecond, "shortest `duration` between two flushes of a shard")
-	f.Var(&o.Peers, "peers", "all nodes, this one too: `a=host:port,b=host:port`; static: shard n belongs to entry n modulo their count")
-	f.BoolVar(&o.TrustLeases, "trust-leases", false, "call owners that are known from leases alone")
+	f.TextVar(&o.Peers, "peers", peers.Source{}, "the nodes that may be called, this one too: `a=host:port,b=host:port`; "+
+		"static: shard n belongs to entry n modulo their count")
+	f.Bool("trust-leases", false, "call owners that are known from leases alone")
 	f.String("cluster", "", fmt.Sprintf("the cluster's `name` (default %s)", defaults().Cluster))
 	f.StringVar(&o.file, "config", "", "YAML or JSON `file` with the keys of slap's configuration, "+
 		"and the other flags by key (flag --lease-ttl is key lease_ttl)")
@@ -80,8 +86,7 @@ func (o *Options) flags() *flag.FlagSet {
 // check finds the first value that cannot be meant, among those that slap does not
 // check.
 func (o *Options) check(set *flag.FlagSet) error {
-	strategy := set.Lookup("strategy").Value.String()
-	for _, err := range []error{o.checkRequired(set), o.checkAddresses(), o.checkDurations(), checkStrategy(strategy)} {
+	for _, err := range []error{o.checkRequired(set), o.checkAddresses(), o.checkDurations()} {
 		if err != nil {
 			return err
 		}
@@ -134,21 +139,10 @@ func (o *Options) checkDurations() error {
 	switch {
 	case o.FlushInterval <= 0:
 		return fmt.Errorf("--flush-interval is %s: it has to be above zero", o.FlushInterval)
-	case o.LeaseTTL <= 0:
-		return fmt.Errorf("--lease-ttl is %s: it has to be above zero", o.LeaseTTL)
+	case o.LeaseTTL < shortestTTL || o.LeaseTTL > longestTTL:
+		return fmt.Errorf("--lease-ttl is %s: it has to be from %s to %s", o.LeaseTTL, shortestTTL, longestTTL)
 	case o.MaxClockSkew < 0 || o.MaxClockSkew >= o.LeaseTTL:
 		return fmt.Errorf("--max-clock-skew is %s: it has to be at least zero and below --lease-ttl (%s)", o.MaxClockSkew, o.LeaseTTL)
-	}
-	return nil
-}
-
-func checkStrategy(name string) error {
-	known := []string{"", "local", "static", "object-lease"}
-	switch {
-	case !slices.Contains(known, name):
-		return fmt.Errorf("--strategy %q is unknown: use %s", name, strings.Join(known[1:], ", "))
-	case name == "object-lease":
-		return errors.New("--strategy object-lease is not served by this build: use --strategy local or static")
 	}
 	return nil
 }

@@ -38,18 +38,22 @@ func TestOptionsIgnoreValidFlagsOfOtherStrategies(t *testing.T) {
 	o, err := ParseOptions(good("--lease-ttl", "3s", "--max-clock-skew", "1s", "--trust-leases",
 		"--peers", "a=127.0.0.1:7001,b=h:7002", "--advertise", "host:7001"), io.Discard)
 	require.NoError(t, err)
-	require.Equal(t, peers{{"a", "127.0.0.1:7001"}, {"b", "h:7002"}}, o.Peers)
-	require.Equal(t, "a=127.0.0.1:7001,b=h:7002", o.Peers.String())
+	_, err = slap.New(o.Slap)
+	require.NoError(t, err)
 }
 
 func TestOptionsReachSlap(t *testing.T) {
 	o, err := ParseOptions(good("--shards", "3", "--cluster", "shop", "--flush-interval", "5ms",
-		"--strategy", "static", "--peers", "b=h:1,a=h:2"), io.Discard)
+		"--strategy", "static", "--peers", "b=h:1,a=h:2", "--advertise", "h:2", "--trust-leases"), io.Discard)
 	require.NoError(t, err)
 	require.Equal(t, 3, o.Slap.Shards)
 	require.Equal(t, "shop", o.Slap.Cluster)
 	require.Equal(t, "5ms", o.Slap.Settings["flush_interval"])
 	require.IsType(t, &static.Static{}, o.Slap.Strategy)
+	require.Equal(t, "127.0.0.1:7001", o.Slap.Listen)
+	require.Equal(t, "h:2", o.Slap.Advertise)
+	require.Equal(t, "b=h:1,a=h:2", o.Slap.Peers.String())
+	require.True(t, o.Slap.TrustLeases)
 	_, err = slap.New(o.Slap)
 	require.NoError(t, err)
 }
@@ -89,8 +93,10 @@ func TestOptionsRefuse(t *testing.T) {
 		{"+ --strategy static", "--peers is empty"},
 		{"+ --strategy static --peers b=h:1", "--peers does not name this node, a"},
 		{"+ --strategy static --peers a=h:1 --shards 0", "--shards must not be 0"},
+		{"+ --strategy static --peers a=h:1,h:2", "--peers has h:2 without a name"},
 		{"+ --strategy=", "--strategy"},
-		{"+ --strategy object-lease", "--strategy object-lease is not served by this build"},
+		{"+ --lease-ttl 9ms", "--lease-ttl is 9ms: it has to be from 10ms to 24h"},
+		{"+ --lease-ttl 25h", "--lease-ttl is 25h"},
 		{"+ --lease-ttl 0s", "--lease-ttl is 0s"},
 		{"+ --lease-ttl -1s", "--lease-ttl"},
 		{"+ --lease-ttl 15", "lease-ttl: it is no duration such as 100ms"},
@@ -136,7 +142,7 @@ func TestOptionsHelpListsEveryFlag(t *testing.T) {
 	} {
 		require.Contains(t, usage.String(), "  -"+name)
 	}
-	for _, line := range []string{"-lease-ttl duration", "-max-clock-skew duration", "-flush-interval duration", "-strategy name", "not served by this build yet", "(default 8)", "(default demo)"} {
+	for _, line := range []string{"-lease-ttl duration", "-max-clock-skew duration", "-flush-interval duration", "-strategy name", "static or object-lease", "without TLS", "(default 8)", "(default demo)"} {
 		require.Contains(t, usage.String(), line)
 	}
 }
@@ -161,8 +167,8 @@ peers: [a=h:1, b=h:2]
 	require.Equal(t, "a", o.Slap.Name, "a flag overrides the file")
 	require.Equal(t, 2, o.Slap.Shards)
 	require.Equal(t, 3*time.Second, o.LeaseTTL)
-	require.True(t, o.TrustLeases)
-	require.Len(t, o.Peers, 2)
+	require.True(t, o.Slap.TrustLeases)
+	require.Len(t, o.Slap.Peers.List(), 2)
 }
 
 func TestConfigFileMayBeJSONAndHoldEverything(t *testing.T) {
@@ -187,6 +193,7 @@ strategy: static
 strategy_options:
   backoff_base: 100ms
   assignments: {a: "0-3, 7", b: [4, 5, 6]}
+peers: [b=h:2]
 `)
 	o, err := ParseOptions(good("--config", path), io.Discard)
 	require.NoError(t, err)

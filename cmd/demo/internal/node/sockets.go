@@ -7,12 +7,16 @@ import (
 	"net"
 	"sync"
 	"syscall"
+
+	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/strategy"
 )
 
 // sockets are the node's two addresses, taken before anything else begins.
 type sockets struct {
 	http   net.Listener
-	remote *silent
+	remote *silent // nil if the library listens
+	at     string  // where other nodes reach the node
 }
 
 func bind(ctx context.Context, o Options) (sockets, error) {
@@ -24,7 +28,23 @@ func bind(ctx context.Context, o Options) (sockets, error) {
 	if err != nil {
 		return sockets{}, errors.Join(err, http.Close())
 	}
-	return sockets{http: http, remote: hangUp(remote)}, nil
+	if hasOthers(o.Slap) {
+		if err := remote.Close(); err != nil { // it is free: the library takes it
+			return sockets{}, errors.Join(err, http.Close())
+		}
+		return sockets{http: http, at: o.Listen}, nil
+	}
+	return sockets{http: http, remote: hangUp(remote), at: remote.Addr().String()}, nil
+}
+
+// hasOthers says whether there may be other nodes.
+func hasOthers(c slap.Config) bool {
+	s, ok := c.Strategy.(strategy.Several)
+	if !ok {
+		return false
+	}
+	others, _ := s.Others(c.Name)
+	return others
 }
 
 func listen(ctx context.Context, name, address string) (net.Listener, error) {
@@ -40,11 +60,13 @@ func listen(ctx context.Context, name, address string) (net.Listener, error) {
 
 func (s sockets) close() {
 	_ = s.http.Close()
-	s.remote.close()
+	if s.remote != nil {
+		s.remote.close()
+	}
 }
 
-// silent holds the address for other nodes and hangs up on whoever calls: nodes do not
-// speak to each other yet.
+// silent holds the address for other nodes and hangs up on whoever calls, since the node
+// is alone.
 type silent struct {
 	net.Listener
 
