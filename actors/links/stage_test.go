@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"os"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -196,4 +197,12 @@ func strange(t *testing.T) proto.Message {
 		t.Fatal(err)
 	}
 	return dynamicpb.NewMessage(file.Messages().Get(0))
+}
+
+// scaled is a number of rounds, and the larger one with SLAP_STRESS=1.
+func scaled(short, long int) int {
+	if os.Getenv("SLAP_STRESS") == "1" {
+		return long
+	}
+	return short
 }
