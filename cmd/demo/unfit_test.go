@@ -66,7 +66,7 @@ func TestUnfitCommandLines(t *testing.T) {
 		{name: "no flags", arguments: []string{"node"}, says: []string{"--name, --listen, --http and --store"}},
 		{name: "no shards", arguments: nodeOn(t, "memory:///", "--shards", "0"), says: []string{"--shards must not be 0"}},
 		{name: "shards that are no number", arguments: nodeOn(t, "memory:///", "--shards", "many"), says: []string{`--shards must be a whole number, not "many"`}},
-		{name: "strategy to come", arguments: nodeOn(t, "memory:///", "--strategy", "object-lease"), says: []string{"--strategy local or static"}},
+		{name: "unknown strategy", arguments: nodeOn(t, "memory:///", "--strategy", "paxos"), says: []string{`--strategy "paxos" is unknown: use `}},
 		{name: "static without peers", arguments: nodeOn(t, "memory:///", "--strategy", "static"), says: []string{"--peers is empty"}},
 		{name: "static without this node", arguments: nodeOn(t, "memory:///", "--strategy", "static", "--peers", "b=h:1"), says: []string{"--peers", "a"}},
 		{name: "unknown key", arguments: nodeOn(t, "memory:///", "--config", config), says: []string{`unknown key "lease_tll"`, config}},
@@ -81,6 +81,28 @@ func TestUnfitCommandLines(t *testing.T) {
 			name:      "node port in use",
 			arguments: []string{"node", "--name", "a", "--listen", taken.Addr().String(), "--http", mustAddress(t), "--store", "memory:///"},
 			says:      []string{"--listen", "is in use"},
+		},
+		{
+			name: "port of a node among others in use",
+			arguments: []string{
+				"node", "--name", "a", "--listen", taken.Addr().String(), "--http", mustAddress(t), "--store", "memory:///",
+				"--strategy", "static", "--peers", "a=127.0.0.1:7001,b=127.0.0.1:7002",
+			},
+			says: []string{"--listen " + taken.Addr().String() + " is in use"},
+		},
+		{
+			name: "all addresses, none told",
+			arguments: []string{
+				"node", "--name", "a", "--listen", "0.0.0.0:0", "--http", mustAddress(t), "--store", "memory:///",
+				"--strategy", "static", "--peers", "a=127.0.0.1:7001,b=127.0.0.1:7002",
+			},
+			says: []string{`--advertise is required since --listen "0.0.0.0:0"`},
+		},
+		{
+			name: "own address that cannot be reached",
+			arguments: nodeOn(t, "memory:///", "--strategy", "static", "--peers", "a=127.0.0.1:7001,b=127.0.0.1:7002",
+				"--advertise", taken.Addr().String()),
+			says: []string{"--advertise " + taken.Addr().String() + ": this node cannot reach itself there"},
 		},
 		{
 			name:      "address of another machine",
