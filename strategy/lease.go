@@ -40,6 +40,9 @@ func (l *Lease) Generation() uint64 {
 	return l.generation
 }
 
+// Deadline is when the lease ends if it is not renewed; the past once it is over. Not for the nil lease.
+func (l *Lease) Deadline() Instant { return Instant(l.deadline.Load()) }
+
 // Valid says whether the lease lasts. Once it said no it always does.
 func (l *Lease) Valid() bool { return l == nil || l.validAt(Now()) }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/strategy/internal/seat"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -28,7 +29,7 @@ type keeper struct {
 	runtime strategy.Runtime
 	shards  []int
 
-	seat  *seat
+	seat  *seat.Occupant
 	plan  *plan
 	timer *time.Timer
 	ready bool
@@ -59,16 +60,14 @@ func (k *keeper) Receive(ctx actor.Context) {
 }
 
 func (k *keeper) start(ctx actor.Context) (err error) {
-	k.seat, err = k.opener.sit(ctx, k.runtime.Node().Name)
+	k.seat, err = k.opener.seat.Take(ctx, k.opener.strategy, k.runtime.Node())
 	k.plan = newPlan(k.shards, k.opener.pace, func(n int64) int64 { return 1 + rand.Int64N(n) })
 	return err
 }
 
 func (k *keeper) end() {
 	k.stopTimer()
-	if k.seat != nil {
-		k.seat.over.Store(true)
-	}
+	k.seat.Leave()
 }
 
 func (k *keeper) carryOut(ctx actor.Context, now time.Time) {

@@ -3,13 +3,12 @@
 package opener
 
 import (
-	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/strategy/internal/seat"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -18,15 +17,7 @@ import (
 type Opener struct {
 	strategy string // in errors
 	pace     Pace
-	seat     atomic.Pointer[seat]
-}
-
-// seat is the life of one actor. At any time at most one is not over.
-type seat struct {
-	node string
-	root *actor.RootContext
-	self *actor.PID
-	over atomic.Bool
+	seat     seat.Seat
 }
 
 // New makes an opener for the strategy with this name; errors name the field.
@@ -49,27 +40,10 @@ func (o *Opener) Child(r strategy.Runtime, shards []int) supervision.ChildSpec {
 }
 
 // Node is the name of the node that is served, or was last; empty before.
-func (o *Opener) Node() string {
-	if s := o.seat.Load(); s != nil {
-		return s.node
-	}
-	return ""
-}
+func (o *Opener) Node() string { return o.seat.Node().Name }
 
 // HandleShardDown lets the actor open the shard again after a while. Without one it
 // has no effect: whoever starts opens every shard.
 func (o *Opener) HandleShardDown(shard int, reason strategy.DownReason) {
-	if s := o.seat.Load(); s != nil && !s.over.Load() {
-		s.root.Send(s.self, down{shard, reason})
-	}
-}
-
-// sit takes the seat for an actor.
-func (o *Opener) sit(ctx actor.Context, node string) (*seat, error) {
-	fresh := &seat{node: node, root: ctx.ActorSystem().Root, self: ctx.Self()}
-	old := o.seat.Load()
-	if (old != nil && !old.over.Load()) || !o.seat.CompareAndSwap(old, fresh) {
-		return nil, errors.New(o.strategy + " strategy: this value serves another cluster that runs: make one for each")
-	}
-	return fresh, nil
+	o.seat.Send(down{shard, reason})
 }
