@@ -9,7 +9,8 @@ import "fmt"
 // File, Env and Flags are read by keys: a key is the field's name in snake case, such
 // as call_timeout, and its value is what the field holds, such as 5s. A store is a
 // URL, as [store.Parse] reads it; the probe blocking, background or off; the strategy
-// local or static, with its own options below strategy_options. Only the keys that
+// local, static or object-lease, with its own options below strategy_options; peers a list or a
+// text, as [peers.Parse] reads it; tls names three files. Only the keys that
 // are there override, and they are checked as they are given: an unknown key is an
 // error, and so are an empty text and a 0 where in a Config they stand for the
 // default; of retries 0 means none. Functions and objects have no keys.

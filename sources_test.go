@@ -13,6 +13,7 @@ import (
 	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/strategy/lease"
 	"github.com/slap-go/slap/strategy/local"
 	"github.com/slap-go/slap/strategy/static"
 )
@@ -198,6 +199,32 @@ func TestSPEC2_AStrategyIsMadeFromAllThatSaysSomethingOfIt(t *testing.T) {
 	}
 }
 
+func TestSPEC2_ObjectLeaseIsMadeByKey(t *testing.T) {
+	c := loaded(t, slap.Sources{
+		File:  configFile(t, "strategy: object-lease\nstrategy_options: {lease_ttl: 3s, margin: 600ms, max_clock_skew: 0s}"),
+		Flags: map[string]string{"strategy_options.lease_ttl": "6s"},
+	})
+	s, ok := c.Strategy.(*lease.Strategy)
+	want := lease.Options{TTL: 6 * time.Second, Interval: 2 * time.Second, Margin: 600 * time.Millisecond, MaxConcurrency: 16}
+	if !ok || s.Options() != want {
+		t.Errorf("%+v", c.Strategy)
+	}
+	for options, says := range map[string]string{
+		"lease_ttl: 0s":               "strategy_options.lease_ttl must not be 0s",
+		"lease_ttl: 1ms":              "TTL must be from 10ms to 24h0m0s, it is 1ms",
+		"max_clock_skew: 15s":         "MaxClockSkew (15s) must be below TTL (15s)",
+		"max_clock_skew: -1s":         "MaxClockSkew must not be negative",
+		"{interval: 10s, margin: 5s}": "Interval (10s) and Margin (5s) together must be below TTL (15s)",
+		"path: /a":                    "Path",
+		"ttl: 3s":                     `unknown key "strategy_options.ttl"`,
+	} {
+		_, err := slap.Sources{File: configFile(t, "strategy: object-lease\nstrategy_options: {"+strings.Trim(options, "{}")+"}")}.Load()
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v; want %q", options, err, says)
+		}
+	}
+}
+
 func TestSPEC2_AKeySetsAlsoWhatACodeZeroDoesNot(t *testing.T) {
 	defaults := slap.Config{
 		TrustLeases: true, Peers: peers.Static("a=h:1"),
@@ -277,7 +304,7 @@ func TestCFG3_CFG10_SPEC2_EveryBadKeyIsOneSentenceWithItsPlace(t *testing.T) {
 		{"CFG-10: options in a wrong relation", "strategy: local\nstrategy_options: {backoff_base: 2s, backoff_max: 1s}", "BackoffBase"},
 		{"CFG-10: options without a strategy", "strategy_options: {max_concurrency: 1}", "strategy_options needs strategy"},
 		{"CFG-10: static without nodes", "strategy: static", "Nodes"},
-		{"CFG-11: an unknown strategy", "strategy: raft", `strategy "raft" is unknown: use local, static`},
+		{"CFG-11: an unknown strategy", "strategy: raft", `strategy "raft" is unknown: use local, object-lease, static`},
 		{"CFG-6: settings without a value", "settings:", "settings must be an object of further keys, and has no value"},
 		{"CFG-6: settings that are none", "settings: fast", `settings must be an object of further keys, not "fast"`},
 		{"CFG-6: an unknown setting", "settings: {l0_max_sst: 1}", `: settings: unknown setting "l0_max_sst", did you mean "l0_max_ssts"?`},

@@ -9,6 +9,7 @@ import (
 	"github.com/slap-go/slap/internal/source"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/local"
+	"github.com/slap-go/slap/strategy/objectlease"
 	"github.com/slap-go/slap/strategy/static"
 )
 
@@ -16,8 +17,9 @@ const strategyOptions = "strategy_options"
 
 // strategies are those that a key can name.
 var strategies = map[string]named{
-	"local":  of(local.New),
-	"static": of(static.New),
+	"local":        of(local.New),
+	"static":       of(static.New),
+	"object-lease": of(objectlease.New),
 }
 
 // named is a strategy that is made from its options by key.
