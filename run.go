@@ -110,7 +110,8 @@ func (r *run) nodeConfig(c *Config, objects *slatedb.ObjectStore) (actors.Config
 		Cluster: c.Cluster, Name: c.Name, Incarnation: newID(), Shards: c.Shards, Path: c.Path, Store: c.Store,
 		Objects: objects, Database: database, FlushInterval: interval, WatchInterval: watchInterval,
 		Strategy: c.Strategy, ShardChildren: c.ShardChildren, ChildOptions: c.ChildOptions, Handlers: c.Handlers,
-		MaxPending: c.MaxPending, LeaseReads: c.LeaseReads, CallTimeout: c.CallTimeout, Retry: actors.Retry{Count: c.Retries, Delay: c.RetryDelay},
+		MaxPending: c.MaxPending, LeaseReads: c.LeaseReads,
+		CallTimeout: c.CallTimeout, Retry: actors.Retry{Count: c.Retries, Delay: c.RetryDelay},
 		OpenTimeout: c.OpenTimeout, CloseTimeout: c.CloseTimeout, DrainTimeout: c.DrainTimeout,
 		LagInterval: c.LagInterval, Logger: c.Logger, MeterProvider: c.MeterProvider, TracerProvider: c.TracerProvider,
 	}, nil

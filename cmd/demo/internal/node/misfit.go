@@ -11,8 +11,11 @@ import (
 )
 
 // misfit names the flag that does not fit the cluster on the path, and the value
-// that does. Any other error stays as it is.
+// that does, or that is another node's. Any other error stays as it is.
 func misfit(ctx context.Context, c slap.Config, err error) error {
+	if errors.Is(err, slap.ErrNameInUse) {
+		return fmt.Errorf("--name %s: %w: choose another name, or stop that node first", c.Name, slap.ErrNameInUse)
+	}
 	if !errors.Is(err, store.ErrIdentity) {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/strategy/lease"
 	"github.com/slap-go/slap/strategy/static"
 )
 
@@ -56,6 +57,29 @@ func TestOptionsReachSlap(t *testing.T) {
 	require.True(t, o.Slap.TrustLeases)
 	_, err = slap.New(o.Slap)
 	require.NoError(t, err)
+}
+
+func TestOptionsOfObjectLease(t *testing.T) {
+	for _, c := range []struct {
+		line string
+		want lease.Options
+	}{
+		{"", lease.Options{TTL: 15 * time.Second, Interval: 5 * time.Second, Margin: 2500 * time.Millisecond, MaxConcurrency: 16}},
+		{"--lease-ttl 3s --max-clock-skew 1s", lease.Options{
+			TTL: 3 * time.Second, Interval: time.Second, Margin: 500 * time.Millisecond, MaxConcurrency: 16, MaxClockSkew: time.Second,
+		}},
+	} {
+		o, err := ParseOptions(good(append(strings.Fields(c.line), "--strategy", "object-lease", "--peers", "b=h:1")...), io.Discard)
+		require.NoError(t, err)
+		require.IsType(t, &lease.Strategy{}, o.Slap.Strategy)
+		require.Equal(t, c.want, o.Slap.Strategy.(*lease.Strategy).Options())
+		_, err = slap.New(o.Slap)
+		require.NoError(t, err)
+	}
+	o, err := ParseOptions(good("--strategy", "object-lease"), io.Discard)
+	require.NoError(t, err)
+	_, err = slap.New(o.Slap)
+	require.EqualError(t, inFlags(err), "--peers is required with a strategy of several nodes: name the nodes that may be called, or set --trust-leases")
 }
 
 // Every line is refused with one sentence that contains the words beside it.
