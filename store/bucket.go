@@ -21,6 +21,10 @@ var (
 	// caused. Read the object back to find out.
 	ErrUnknownOutcome = errors.New("outcome of the write is unknown")
 
+	// ErrDamaged says that what the object held is lost, as a power loss may leave a
+	// local directory. Get gives the version all the same, so that it can be replaced.
+	ErrDamaged = errors.New("object is damaged")
+
 	// ErrInvalidKey says that a key cannot name an object.
 	ErrInvalidKey = errors.New("invalid key")
 
@@ -97,7 +101,7 @@ func (c Condition) Match() (v Version, ok bool) { return c.version, c.kind == if
 // read sees every write that ended before it began. Every method honours its
 // context; without a deadline it is bounded by the store's request timeout.
 type Bucket interface {
-	// Get returns the object, or [ErrNotFound].
+	// Get returns the object, or [ErrNotFound], or [ErrDamaged].
 	Get(ctx context.Context, key string) (Object, error)
 
 	// Put writes the object if the condition holds and returns its version. It

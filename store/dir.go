@@ -58,8 +58,8 @@ func (b *dirBucket) Get(ctx context.Context, key string) (Object, error) {
 	case !h.live():
 		return Object{}, ErrNotFound
 	case h.damaged:
-		return Object{}, fmt.Errorf("version %d of object %q is damaged: overwrite or delete the object, or remove the file %s",
-			h.number, key, filepath.Join(b.path, dirBase, dirKeys, folderName(key), versionName(h.number)))
+		return Object{Version: h.version()}, fmt.Errorf("%w: version %d of %q: overwrite or delete the object, or remove the file %s",
+			ErrDamaged, h.number, key, filepath.Join(b.path, dirBase, dirKeys, folderName(key), versionName(h.number)))
 	}
 	return Object{Data: h.data, Version: h.version()}, nil
 }

@@ -182,8 +182,9 @@ func TestDirDamagedVersion(t *testing.T) {
 			if err := os.Truncate(file, size); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := b.Get(t.Context(), key); err == nil || !strings.Contains(err.Error(), file) {
-				t.Errorf("Get of a damaged object: %v, want an error that names the file", err)
+			o, err := b.Get(t.Context(), key)
+			if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), file) || o.Version == "" || o.Version == v {
+				t.Errorf("Get of a damaged object: version %q, %v, want ErrDamaged with the file's name and a version of its own", o.Version, err)
 			}
 			if _, err := b.Put(t.Context(), key, nil, IfMatch(v)); !errors.Is(err, ErrConflict) {
 				t.Errorf("Put on the version before the damage: %v", err)

@@ -50,7 +50,7 @@ func (r *records) List(ctx context.Context) (lease.Listing, error) {
 // ReadLease reads the object of a shard.
 func (r *records) ReadLease(ctx context.Context, shard int) (lease.Lease, error) {
 	o, err := r.bucket.Get(ctx, r.place.shard(shard))
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return lease.Lease{}, failed(fmt.Sprintf("read the lease of shard %d", shard), err)
 	}
 	l := lease.Lease{Shard: shard, Version: lease.Version(o.Version)}
@@ -62,7 +62,7 @@ func (r *records) ReadLease(ctx context.Context, shard int) (lease.Lease, error)
 // ReadHeartbeat reads the object of a node.
 func (r *records) ReadHeartbeat(ctx context.Context, node string) (lease.Beat, error) {
 	o, err := r.bucket.Get(ctx, r.place.node(node))
-	if err != nil {
+	if err != nil && !errors.Is(err, store.ErrDamaged) {
 		return lease.Beat{}, failed(fmt.Sprintf("read the heartbeat of node %q", node), err)
 	}
 	h, err := decodeHeartbeat(node, o.Data)
