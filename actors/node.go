@@ -183,8 +183,8 @@ func (n *Node) State(shard int) Assignment {
 	}
 	switch e.state {
 	case StateUnassigned:
-		if owner := n.elsewhere(shard); owner.Name != "" {
-			a.State, a.Owner = StateRemote, owner.Name
+		if at := n.elsewhere(shard); at.Owner.Name != "" {
+			a.State, a.Owner, a.Generation = StateRemote, at.Owner.Name, at.Generation
 		}
 	case StateRunning:
 		if !e.serves() {

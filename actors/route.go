@@ -21,26 +21,26 @@ import (
 func (n *Node) Locate(shard int) (here *Shard, owner string) {
 	switch e := n.table.get(shard); {
 	case e.state == StateUnassigned:
-		return nil, n.elsewhere(shard).Name
+		return nil, n.elsewhere(shard).Owner.Name
 	case e.serves():
 		return e.shard, ""
 	}
 	return nil, ""
 }
 
-// elsewhere is the other node that owns a shard which is not open here, by the strategy,
-// whose panic is nobody's answer; without a name none does.
-func (n *Node) elsewhere(shard int) (owner strategy.Node) {
+// elsewhere is where a shard is that is not open here, by the strategy, whose panic is
+// nobody's answer; without an owner's name no other node has it.
+func (n *Node) elsewhere(shard int) (at strategy.Placement) {
 	defer func() {
 		if v := recover(); v != nil {
 			n.config.Logger.Error("the strategy's Lookup panicked", "shard", shard, "panic", v)
-			owner = strategy.Node{}
+			at = strategy.Placement{}
 		}
 	}()
 	if p := n.config.Strategy.Lookup(shard); !p.Here && p.Owner.Name != n.config.Name {
-		return p.Owner
+		return p
 	}
-	return strategy.Node{}
+	return strategy.Placement{}
 }
 
 // Ask sends a message to a child of a shard and waits for its answer, for CallTimeout if
@@ -239,7 +239,7 @@ func (n *Node) serving(shard int, target string) (*Shard, strategy.Node, error) 
 	case StateClosing:
 		return nil, strategy.Node{}, messages.NotExecuted(shard, target, messages.ErrStopping, nil)
 	case StateUnassigned:
-		if owner := n.elsewhere(shard); owner.Name != "" {
+		if owner := n.elsewhere(shard).Owner; owner.Name != "" {
 			return nil, owner, nil
 		}
 	}
