@@ -17,7 +17,7 @@ type counter struct {
 
 	mu       sync.Mutex
 	values   map[int64]struct{} // acknowledged
-	highest  int64              // of values
+	highest  int64              // acknowledged or read
 	unknown  int64              // additions that may have happened, or may happen yet
 	verdicts Verdict
 }
@@ -51,6 +51,23 @@ func (c *counter) acknowledged(value, floor int64) {
 	}
 	c.values[value] = struct{}{}
 	c.highest = max(c.highest, value)
+}
+
+// read checks that a value is not older than what was known when it was asked for.
+func (c *counter) read(ctx context.Context, node *client.Client) {
+	c.mu.Lock()
+	floor := c.highest
+	c.mu.Unlock()
+	count, err := node.Counter(ctx, c.key)
+	if err != nil {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if count.Value < floor {
+		c.verdicts.losef(1, "counter %s: %d was read after %d", c.key, count.Value, floor)
+	}
+	c.highest = max(c.highest, count.Value)
 }
 
 // verify reads the counter and adds what is wrong with it to the verdict.

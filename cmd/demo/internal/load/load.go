@@ -22,11 +22,14 @@ type Options struct {
 	Addresses []string // host:port of each node
 	Clients   int      // requests in flight at a time
 	Counters  int      // shared by all clients; default: as many as clients
+	Pinned    bool     // each client stays at one node, so that a silent node holds up its own clients alone
+	Reads     bool     // one request in four reads a counter, which may not be older than what was known
 }
 
 // Load is a set of clients and the book they keep. Its runs may follow each
 // other, over restarts of the nodes; Tally may be called at any time.
 type Load struct {
+	options  Options
 	nodes    []*node
 	counters []*counter
 	values   []*value // one for each client, which is its only writer
@@ -63,7 +66,7 @@ func (l *Load) Unreached() []string {
 
 // New makes a load on keys that nobody used before.
 func New(o Options) *Load {
-	l := &Load{}
+	l := &Load{options: o}
 	for _, address := range o.Addresses {
 		l.nodes = append(l.nodes, &node{Client: client.New(address, o.Clients), address: address})
 	}
@@ -102,6 +105,12 @@ func (l *Load) Run(ctx context.Context) {
 func (l *Load) work(ctx context.Context, n int) {
 	for turn := n; ctx.Err() == nil; turn++ {
 		node := l.nodes[turn%len(l.nodes)]
+		if l.options.Pinned {
+			node = l.nodes[n%len(l.nodes)]
+		}
+		if l.options.Reads && randv2.IntN(4) == 0 {
+			l.counters[randv2.IntN(len(l.counters))].read(context.WithoutCancel(ctx), node.Client)
+		}
 		began := time.Now()
 		// The end of the run does not cut off a request: its outcome would be unknown.
 		err := l.write(context.WithoutCancel(ctx), node.Client, n)
@@ -122,6 +131,16 @@ func (l *Load) write(ctx context.Context, node *client.Client, n int) error {
 		l.outages.written(shard, time.Now())
 	}
 	return err
+}
+
+// Additions is how many additions to counters were acknowledged.
+func (l *Load) Additions() (n int) {
+	for _, c := range l.counters {
+		c.mu.Lock()
+		n += len(c.values)
+		c.mu.Unlock()
+	}
+	return n
 }
 
 // Pause waits for a time, or until ctx ends.
