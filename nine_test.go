@@ -3,7 +3,6 @@ package slap_test
 import (
 	"fmt"
 	"maps"
-	"os"
 	"testing"
 	"time"
 )
@@ -32,7 +31,7 @@ func moved(before, after map[int]string) (n int) {
 // Nine nodes with the real engine. The long form has 256 shards.
 func TestP3_3_NineNodesShareAndThenMoveNothing(t *testing.T) {
 	shards, nodes, quiet := 48, 5, 4
-	if os.Getenv("SLAP_FAILOVER") != "" {
+	if failover {
 		shards, nodes, quiet = 256, 9, 20
 	}
 	ttl := 3 * time.Second

@@ -24,6 +24,7 @@ type several struct {
 	lease   lease.Options
 	nodes   map[string]*slap.Cluster
 	claimed atomic.Int64 // leases, by all nodes
+	ended   atomic.Int64 // openings of shards
 }
 
 func newSeveral(t *testing.T, shards int, ttl time.Duration) *several {
@@ -79,8 +80,11 @@ func (s *several) make(name string) *slap.Cluster {
 // count counts the claims among the events of a node.
 func (s *several) count(events iter.Seq[slap.Event]) {
 	for e := range events {
-		if _, ok := e.(messages.LeaseClaimed); ok {
+		switch e.(type) {
+		case messages.LeaseClaimed:
 			s.claimed.Add(1)
+		case messages.ShardStopped:
+			s.ended.Add(1)
 		}
 	}
 }

@@ -1,0 +1,160 @@
+package slap_test
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/aws/aws-sdk-go-v2/credentials"
+
+	"github.com/slap-go/slap/internal/s3test"
+	"github.com/slap-go/slap/store"
+)
+
+// failover says that the forms of the tests are asked for that `make failover` runs.
+var failover = os.Getenv("SLAP_FAILOVER") == "1"
+
+// placement matches what leases and heartbeats cost.
+func placement(r s3test.Request) bool {
+	return strings.Contains(r.Key+r.Prefix, "/_cluster/placement/")
+}
+
+// besideProxy are nodes whose requests to the store go through a proxy.
+func besideProxy(t *testing.T, shards int, ttl time.Duration) (*several, *s3test.Proxy) {
+	t.Helper()
+	proxy := s3test.NewProxy(t, s3test.Start(t, "bucket"))
+	s := newSeveral(t, shards, ttl)
+	s.quiet()
+	s.config.Settings = map[string]any{"flush_interval": "10ms"}
+	s.config.Store = store.S3(store.S3Options{
+		Bucket: "bucket", Prefix: "p", Region: s3test.Region, Endpoint: proxy.Endpoint, RequestTimeout: requestTimeout,
+		Credentials: credentials.NewStaticCredentialsProvider(s3test.AccessKey, s3test.SecretKey, ""),
+	})
+	return s, proxy
+}
+
+// generations are those of the leases that the nodes hold.
+func (s *several) generations() map[int]uint64 {
+	all := map[int]uint64{}
+	for _, node := range s.nodes {
+		for _, a := range node.Assignments() {
+			if a.Owner != "" {
+				all[a.Shard] = max(all[a.Shard], a.Generation)
+			}
+		}
+	}
+	return all
+}
+
+// A quarter of a TTL of any fault loses no shard.
+func TestP2_7_AShortFaultOfTheBucketLosesNoShard(t *testing.T) {
+	s, proxy := besideProxy(t, 6, 4*time.Second)
+	s.start("a")
+	s.start("b")
+	eventually(t, "shares within one", s.balanced)
+	s.settled()
+	before := s.generations()
+	s.ended.Store(0)
+	faults := outages()
+	for status, code := range map[int]string{429: "TooManyRequests", 500: "InternalError", 503: "SlowDown"} {
+		faults = append(faults, outage{fmt.Sprint("answers ", status), meets(s3test.Status(status, code))})
+	}
+	for status, code := range map[int]string{409: "ConditionalRequestConflict", 412: "PreconditionFailed"} {
+		faults = append(faults, outage{fmt.Sprint("answers ", status), func(p *s3test.Proxy) func() {
+			p.Inject(s3test.Rule{Match: placement, Fault: s3test.Status(status, code)}) // to the engine it would mean a fence
+			return p.Clear
+		}})
+	}
+	for _, o := range faults {
+		end := o.begin(proxy)
+		time.Sleep(s.lease.TTL / 4) // as long as the fault is to last
+		end()
+		time.Sleep(s.lease.TTL / 3) // in which the next round comes
+		if after := s.generations(); !maps.Equal(after, before) || s.ended.Load() > 0 {
+			t.Fatalf("a store that %s: generations %v, before %v, %d shards ended", o.name, after, before, s.ended.Load())
+		}
+		if _, err := increment(within(t, 30*time.Second), s.nodes["a"], "key"); err != nil {
+			t.Fatalf("after a store that %s: %v", o.name, err)
+		}
+	}
+}
+
+// While the store is away for longer than leases last, every node stops serving before
+// anybody else could; then all come back by themselves.
+func TestLL9_AStoreThatIsAwayForLongStopsEveryNodeInTime(t *testing.T) {
+	kinds := deafness()
+	if !failover {
+		kinds = kinds[1:2] // the store hangs
+	}
+	for _, o := range kinds {
+		t.Run(o.name, func(t *testing.T) {
+			s, proxy := besideProxy(t, 6, 3*time.Second)
+			s.start("a")
+			s.start("b")
+			eventually(t, "shares within one", s.balanced)
+			s.settled()
+			began := time.Now()
+			end := o.begin(proxy)
+			for time.Since(began) < s.lease.TTL/2 {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if s.served() != 6 {
+				t.Errorf("after half a TTL %d of 6 shards are served", s.served())
+			}
+			for time.Since(began) < s.lease.TTL {
+				time.Sleep(10 * time.Millisecond)
+			}
+			if n := s.served(); n > 0 {
+				t.Errorf("%d shards are served when another node could have them", n)
+			}
+			for time.Since(began) < 3*s.lease.TTL {
+				time.Sleep(100 * time.Millisecond)
+			}
+			requests := proxy.Count(placement)
+			healed := time.Now()
+			end()
+			eventually(t, "shares within one", s.balanced)
+			t.Logf("all served again after %v, with %d requests to the leases", time.Since(healed).Round(time.Millisecond), requests.N())
+			if requests.N() > 400 {
+				t.Errorf("%d requests to the leases of 6 shards: a stampede", requests.N())
+			}
+			if _, err := increment(within(t, 30*time.Second), s.nodes["a"], "key"); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+// served is how many shards are served by any node.
+func (s *several) served() (n int) {
+	for _, k := range s.shares() {
+		n += k
+	}
+	return n
+}
+
+// The cost of a quiet cluster, counted at the bucket.
+func TestOL16_AQuietClusterCostsFewRequests(t *testing.T) {
+	ttl, intervals := 3*time.Second, 4
+	if failover {
+		ttl, intervals = 15*time.Second, 6
+	}
+	s, proxy := besideProxy(t, 64, ttl)
+	for _, name := range []string{"a", "b", "c"} {
+		s.start(name)
+	}
+	eventuallyIn(t, 2*time.Minute, "shares within one", s.balanced)
+	s.settled()
+	count := proxy.Count(placement)
+	began := time.Now()
+	time.Sleep(time.Duration(intervals) * ttl / 3) // the time to count in
+	each := float64(count.N()) / 3 / time.Since(began).Seconds()
+	limit := 6 * float64(15*time.Second) / float64(ttl)
+	t.Logf("%.2f requests per second and node, TTL %v; at most %.0f", each, ttl, limit)
+	if each > limit {
+		t.Errorf("%.2f requests per second and node, want at most %.0f", each, limit)
+	}
+}
