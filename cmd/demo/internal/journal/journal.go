@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/messages"
 )
 
 // size is how many events are kept.
@@ -42,7 +43,7 @@ func (j *Journal) Follow(events iter.Seq[slap.Event]) {
 // notable leaves out what happens all the time.
 func notable(e slap.Event) bool {
 	switch e.(type) {
-	case slap.DurabilityLag:
+	case slap.DurabilityLag, messages.CallRemote, messages.CallNotOwner:
 		return false
 	case slap.SupervisorEvent:
 		return e.Level() >= slog.LevelInfo

@@ -10,6 +10,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/slap-go/slap"
+	"github.com/slap-go/slap/messages"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -33,7 +34,7 @@ func TestAnEventIsShownWithItsDetails(t *testing.T) {
 
 func TestWhatHappensAllTheTimeIsLeftOut(t *testing.T) {
 	var j Journal
-	j.Follow(slices.Values([]slap.Event{slap.DurabilityLag{}, slap.SupervisorEvent{Minor: true}, fenced(1), slap.EventsMissed{Count: 2}}))
+	j.Follow(slices.Values([]slap.Event{slap.DurabilityLag{}, messages.CallRemote{}, messages.CallNotOwner{}, slap.SupervisorEvent{Minor: true}, fenced(1), slap.EventsMissed{Count: 2}}))
 	require.Len(t, j.Entries(), 2)
 	require.Equal(t, "events.missed", j.Entries()[1].Name)
 }
