@@ -49,6 +49,7 @@ func (l *Load) Tally() Tally {
 type tally struct {
 	acknowledged, notExecuted, unknown atomic.Int64
 
+	newest    atomic.Pointer[error] // of the unknown outcomes
 	latencies histogram
 }
 
@@ -60,8 +61,17 @@ func (t *tally) add(err error, took time.Duration) {
 	case errors.Is(err, client.ErrNotExecuted):
 		t.notExecuted.Add(1)
 	default:
+		t.newest.Store(&err)
 		t.unknown.Add(1)
 	}
+}
+
+// NewestUnknown is the error of the newest write with an unknown outcome; nil without one.
+func (l *Load) NewestUnknown() error {
+	if err := l.tally.newest.Load(); err != nil {
+		return *err
+	}
+	return nil
 }
 
 // histogram has eight buckets for each doubling, from a microsecond to an hour.
