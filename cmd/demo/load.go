@@ -66,8 +66,8 @@ func judge(ctx context.Context, l *load.Load, stdout io.Writer) error {
 }
 
 func nothingAcknowledged(l *load.Load) error {
-	if unreached := l.Unreached(); len(unreached) > 0 {
-		return fmt.Errorf("no write was acknowledged: no node answers at %s: start one, or correct --http", strings.Join(unreached, ", "))
+	if absent := l.Absent(); len(absent) > 0 {
+		return fmt.Errorf("no write was acknowledged: no node answers at %s: start one, or correct --http", strings.Join(absent, ", "))
 	}
 	return errors.New("no write was acknowledged: no node at --http is ready; `demo shards` shows what is open")
 }

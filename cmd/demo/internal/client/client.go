@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"net/url"
-	"strings"
 	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/journal"
@@ -144,7 +143,7 @@ func (c *Client) do(ctx context.Context, method, path string, header http.Header
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	}
-	if err := outcome(response.StatusCode, data); err != nil {
+	if err := outcome(response, data); err != nil {
 		return nil, response.Header, err
 	}
 	return data, response.Header, nil
@@ -163,27 +162,4 @@ func lost(err error) error {
 func Unreachable(err error) bool {
 	var op *net.OpError
 	return errors.As(err, &op) && op.Op == "dial"
-}
-
-// outcome is nil for an answer that says that it was done.
-func outcome(status int, body []byte) error {
-	switch status {
-	case http.StatusOK, http.StatusNoContent:
-		return nil
-	case http.StatusNotFound:
-		return ErrNotFound
-	case http.StatusPreconditionFailed:
-		return ErrPrecondition
-	}
-	var answer struct {
-		Error struct {
-			Executed string `json:"executed"`
-			Message  string `json:"message"`
-		} `json:"error"`
-	}
-	kind := ErrUnknown
-	if json.Unmarshal(body, &answer) == nil && answer.Error.Executed == "no" {
-		kind = ErrNotExecuted
-	}
-	return fmt.Errorf("%w: status %d: %s", kind, status, strings.TrimSpace(answer.Error.Message))
 }

@@ -56,6 +56,19 @@ func TestOutcomesFollowTheAnswer(t *testing.T) {
 	}
 }
 
+func TestTheNodeSaysWhenItWantsToBeAskedAgain(t *testing.T) {
+	for said, want := range map[string]time.Duration{"": 0, "2": 2 * time.Second, "Tue, 01 Dec 2026 05:00:00 GMT": 0, "-1": 0} {
+		c := of(t, func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", said)
+			w.WriteHeader(http.StatusServiceUnavailable)
+		})
+		_, err := c.Add(t.Context(), "k", 1)
+		require.Equal(t, want, RetryAfter(err), said)
+	}
+	require.Zero(t, RetryAfter(nil))
+	require.Zero(t, RetryAfter(ErrUnknown))
+}
+
 func TestARequestThatFoundNoConnectionWasNotSent(t *testing.T) {
 	c := New("127.0.0.1:1", 1)
 	defer c.Close()

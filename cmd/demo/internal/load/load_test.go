@@ -151,7 +151,7 @@ func TestRequestsThatFindNoNodeAreNotExecuted(t *testing.T) {
 	runFor(t, l, 50*time.Millisecond)
 	require.Zero(t, l.Tally().Unknown)
 	require.Positive(t, l.Tally().NotExecuted)
-	require.Equal(t, []string{"127.0.0.1:1"}, l.Unreached())
+	require.Equal(t, []string{"127.0.0.1:1"}, l.Absent())
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	_, err := l.Verify(ctx)

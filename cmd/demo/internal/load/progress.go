@@ -9,11 +9,12 @@ import (
 )
 
 // Progress writes a line each second until ctx ends, with what was counted since
-// the given tally.
+// the given tally, and says when a node is gone.
 func (l *Load) Progress(ctx context.Context, w io.Writer, since Tally) {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	var before Tally
+	said := ""
 	for second := 1; ; second++ {
 		select {
 		case <-ctx.Done():
@@ -23,9 +24,11 @@ func (l *Load) Progress(ctx context.Context, w io.Writer, since Tally) {
 		now := l.Tally().Since(since)
 		fmt.Fprintf(w, "  %3d s  %s, %d/s\n", second, now, now.Acknowledged-before.Acknowledged)
 		before = now
-		if unreached := l.Unreached(); second == 1 && len(unreached) > 0 {
-			fmt.Fprintf(w, "  no node answers at %s so far\n", strings.Join(unreached, ", "))
+		absent := strings.Join(l.Absent(), ", ")
+		if absent != "" && absent != said {
+			fmt.Fprintf(w, "  no node answers at %s\n", absent)
 		}
+		said = absent
 	}
 }
 

@@ -56,7 +56,7 @@ func (l *Load) Verify(ctx context.Context) (Verdict, error) {
 	verdicts, errs := make([]Verdict, len(checks)), make([]error, len(checks))
 	var all sync.WaitGroup // at once: each waits until what it read is confirmed
 	for i, c := range checks {
-		all.Go(func() { verdicts[i], errs[i] = l.verify(ctx, c) })
+		all.Go(func() { verdicts[i], errs[i] = l.verify(ctx, c, i) })
 	}
 	all.Wait()
 	var total Verdict
@@ -72,16 +72,19 @@ func (l *Load) Verify(ctx context.Context) (Verdict, error) {
 // check reads one key.
 type check func(context.Context, *client.Client) (Verdict, error)
 
-func (l *Load) verify(ctx context.Context, one check) (Verdict, error) {
-	for turn := 0; ; turn++ {
-		verdict, err := one(ctx, l.nodes[turn%len(l.nodes)].Client)
+// verify makes one check, by the nodes in turn from the n-th on.
+func (l *Load) verify(ctx context.Context, one check, n int) (Verdict, error) {
+	for tries := 0; ; tries++ {
+		node := l.nodes.next(n+tries, time.Now())
+		verdict, err := one(ctx, node.Client)
+		node.note(err, time.Now())
 		if err == nil {
 			return verdict, nil
 		}
 		if ctx.Err() != nil {
 			return verdict, fmt.Errorf("not everything could be read back: %w", err)
 		}
-		Pause(ctx, 5*pause+time.Duration(turn)*pause)
+		Pause(ctx, 5*pause+time.Duration(tries)*pause)
 	}
 }
 
