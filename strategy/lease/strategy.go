@@ -121,3 +121,6 @@ func (t *table) get(shard int) strategy.Placement {
 	}
 	return strategy.Placement{}
 }
+
+// TrustsWallClocks says whether MaxClockSkew is set.
+func (s *Strategy) TrustsWallClocks() bool { return s.options.MaxClockSkew > 0 }
