@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 
 	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/peer"
 )
 
 // maxConnections is how many connections others may have to this node. Each peer needs
@@ -111,8 +112,25 @@ func (a admitting) ServerHandshake(raw net.Conn) (net.Conn, credentials.AuthInfo
 	conn, info, err := a.TransportCredentials.ServerHandshake(w)
 	if err != nil {
 		_ = w.Close()
+		return nil, nil, err
 	}
-	return conn, info, err
+	return conn, caller{info, w}, nil
+}
+
+// caller is what is known of who has made a connection.
+type caller struct {
+	credentials.AuthInfo
+
+	conn *watched
+}
+
+// cut ends the connection that a stream came through.
+func cut(ctx context.Context) {
+	if p, ok := peer.FromContext(ctx); ok {
+		if who, ok := p.AuthInfo.(caller); ok {
+			_ = who.conn.Close()
+		}
+	}
 }
 
 // Clone keeps admitting.

@@ -29,6 +29,7 @@ type inbound struct {
 	stream grpc.ServerStream
 	wake   chan struct{} // filled when there is something to write
 	over   chan struct{} // closed when nothing comes any more
+	stuck  *time.Timer   // of the writer
 
 	mu      sync.Mutex // guards the fields below
 	why     error      // nothing comes any more; set before over is closed
@@ -104,17 +105,18 @@ func (i *inbound) run() error {
 func (i *inbound) write() error {
 	look := clock.NewTicker(inboundLook)
 	defer look.Stop()
+	i.stuck = clock.AfterFunc(inboundSilence, i.cut)
+	defer i.stuck.Stop()
 	heard := clock.Now()
 	for {
 		select {
 		case <-i.wake:
-			for f := i.next(); f != nil; f = i.next() {
-				if err := i.stream.SendMsg(f); err != nil {
-					return err
-				}
+			if err := i.flush(); err != nil {
+				return err
 			}
 		case <-look.C:
 			now := clock.Now()
+			i.stuck.Reset(inboundSilence)
 			if i.look(now) {
 				heard = now
 			}
@@ -131,18 +133,31 @@ func (i *inbound) write() error {
 
 // last writes what is ready and says why the stream ends: nil is a goodbye.
 func (i *inbound) last() error {
+	if err := i.flush(); err != nil {
+		return err
+	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if errors.Is(i.why, errTwice) {
+		return status.Error(codes.InvalidArgument, i.why.Error())
+	}
+	return nil
+}
+
+// flush writes what is ready. A caller that takes nothing for long is cut off.
+func (i *inbound) flush() error {
+	defer i.stuck.Reset(inboundSilence)
 	for f := i.next(); f != nil; f = i.next() {
+		i.stuck.Reset(inboundSilence)
 		if err := i.stream.SendMsg(f); err != nil {
 			return err
 		}
 	}
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	if errors.Is(i.why, errSlow) || errors.Is(i.why, errTwice) {
-		return status.Error(codes.ResourceExhausted, i.why.Error())
-	}
 	return nil
 }
+
+// cut ends the connection, which takes or brings nothing.
+func (i *inbound) cut() { cut(i.stream.Context()) }
 
 var errTwice = errors.New("a request has the number of another")
 
@@ -290,7 +305,11 @@ func (i *inbound) reply(r *messages.Reply) {
 			i.shut(errSlow)
 		}
 	}
+	slow := errors.Is(i.why, errSlow)
 	i.mu.Unlock()
+	if slow {
+		i.cut() // the writer may be held up
+	}
 	i.rouse()
 }
 

@@ -96,7 +96,7 @@ func (d *door) lets(batch *remote.MessageBatch, e *remote.MessageEnvelope) bool 
 	if err != nil {
 		return false
 	}
-	return d.open(batch.Targets[e.Target].GetId(), name) && whole(known, e.MessageData)
+	return d.open(batch.Targets[e.Target], name) && whole(known, e.MessageData)
 }
 
 // Process ids that are not for others.
@@ -105,9 +105,11 @@ const (
 	activatorID = "activator"
 )
 
-// open says whether others may send such a message to the process. Inside the node's tree
-// only the shards' children take some: nobody else may stop, watch or answer anything there.
-func (d *door) open(id string, name protoreflect.FullName) bool {
+// open says whether others may send such a message to the process, which must be here:
+// nothing is sent on. Inside the node's tree only the shards' children take some: nobody else
+// may stop or answer anything there.
+func (d *door) open(to *actor.PID, name protoreflect.FullName) bool {
+	id := to.GetId()
 	if under(id, endpointsID) || d.own && id == activatorID {
 		return false
 	}
@@ -115,6 +117,8 @@ func (d *door) open(id string, name protoreflect.FullName) bool {
 	switch {
 	case l == nil:
 		return true
+	case to.GetAddress() != l.config.System.Address():
+		return false
 	case strings.HasPrefix(id, l.config.Tree+"-"): // where children answer
 		return false
 	case !under(id, l.config.Tree):
