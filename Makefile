@@ -75,7 +75,7 @@ coverage: ## write docs/coverage.md: each rule and the tests named after it
 	$(GO) run ./test/coverage -write
 
 race: slatedb s3server ## all tests with the race detector
-	$(GO) test -race -timeout 25m $(TEST)
+	$(GO) test -race $$($(GO) run ./test/race) -timeout 25m $(TEST)
 
 slatedb: ## fetch and verify the engine's library, once
 	@$(GO) build -v -o bin/install ./store/slatedb/install
