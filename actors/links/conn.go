@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
@@ -33,6 +34,8 @@ type conn struct {
 	over   chan struct{} // closed when the connection has ended
 	wake   chan struct{} // filled when there is something to write
 	loops  sync.WaitGroup
+
+	handshake atomic.Pointer[error] // why that of TLS failed; nil if it did not
 
 	mu        sync.Mutex // guards the fields below
 	why       error      // the connection has ended; set before over is closed

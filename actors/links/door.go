@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/backoff"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/status"
 )
@@ -110,7 +111,7 @@ func doorOf(system *actor.ActorSystem) (d *door, err error) {
 func (d *door) options(c *tls.Config) []remote.ConfigOption {
 	return []remote.ConfigOption{
 		remote.WithServerOptions(d.serverOptions(c)...),
-		remote.WithDialOptions(append(dialOptions(c), grpc.WithContextDialer(d.dialed.dial), grpc.WithChainStreamInterceptor(d.endpoint))...),
+		remote.WithDialOptions(append(dialOptions(calling(c)), grpc.WithContextDialer(d.dialed.dial), grpc.WithChainStreamInterceptor(d.endpoint))...),
 		remote.WithEndpointWriterBatchSize(endpointBatch),
 		remote.WithEndpointWriterQueueSize(endpointQueue),
 		remote.WithEndpointManagerQueueSize(endpointQueue),
@@ -137,11 +138,11 @@ func (d *door) serverOptions(c *tls.Config) []grpc.ServerOption {
 }
 
 // dialOptions are for connections to other nodes.
-func dialOptions(c *tls.Config) []grpc.DialOption {
+func dialOptions(c credentials.TransportCredentials) []grpc.DialOption {
 	pause := backoff.DefaultConfig
 	pause.BaseDelay, pause.MaxDelay = dialPause, dialAtMost
 	return []grpc.DialOption{
-		grpc.WithTransportCredentials(calling(c)),
+		grpc.WithTransportCredentials(c),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maxPiece), grpc.MaxCallSendMsgSize(maxPiece)),
 		grpc.WithInitialWindowSize(window),
 		grpc.WithInitialConnWindowSize(2 * window),

@@ -80,7 +80,7 @@ func (l *Links) call(ctx context.Context, address string) (*conn, error) {
 	c := &conn{links: l, raw: raw, over: make(chan struct{}), wake: make(chan struct{}, 1), open: map[uint64]*outgoing{}}
 	once := make(chan net.Conn, 1)
 	once <- raw
-	c.cc, err = grpc.NewClient("passthrough:///"+address, append(dialOptions(l.config.TLS),
+	c.cc, err = grpc.NewClient("passthrough:///"+address, append(dialOptions(noting{calling(l.config.TLS), &c.handshake}),
 		grpc.WithContextDialer(func(context.Context, string) (net.Conn, error) {
 			select {
 			case only := <-once:
@@ -127,7 +127,7 @@ func (c *conn) greet(ctx context.Context) error {
 	case stream.Err() != nil:
 		return context.Cause(stream)
 	case err != nil:
-		return fmt.Errorf("no answer to the greeting: %w", lossOf(err))
+		return c.links.unanswered(c.handshake.Load(), err)
 	case answer.GetRefusal() != nil:
 		return fmt.Errorf("refused: %.500s", answer.GetRefusal().GetReason())
 	case answer.GetWelcome() == nil:

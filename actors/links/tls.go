@@ -1,8 +1,12 @@
 package links
 
 import (
+	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"net"
+	"sync/atomic"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
@@ -43,4 +47,36 @@ func calling(c *tls.Config) credentials.TransportCredentials {
 		return insecure.NewCredentials()
 	}
 	return credentials.NewTLS(c)
+}
+
+// noting are credentials that keep why a handshake failed: gRPC's words for it are long.
+type noting struct {
+	credentials.TransportCredentials
+
+	failure *atomic.Pointer[error]
+}
+
+// ClientHandshake keeps its error.
+func (n noting) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	conn, info, err := n.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	if err != nil {
+		n.failure.Store(&err)
+	}
+	return conn, info, err
+}
+
+// Clone keeps the place.
+func (n noting) Clone() credentials.TransportCredentials {
+	return noting{n.TransportCredentials.Clone(), n.failure}
+}
+
+// unanswered says why a greeting has no answer.
+func (l *Links) unanswered(handshake *error, err error) error {
+	switch {
+	case handshake != nil:
+		return fmt.Errorf("no answer to the greeting: the TLS handshake failed: %w", *handshake)
+	case l.config.TLS != nil:
+		return fmt.Errorf("no answer to the greeting after the TLS handshake: is this node's certificate trusted there? (%w)", lossOf(err))
+	}
+	return fmt.Errorf("no answer to the greeting: is TLS required there? (%w)", lossOf(err))
 }
