@@ -74,6 +74,7 @@ func (c *core) beatWritten(in beatWritten) {
 		c.beaten(in.version, sent.at)
 	case errors.Is(in.err, ErrConflict), errors.Is(in.err, ErrUnknownOutcome):
 		o.doubtful = append(o.doubtful, sent)
+		o.doubtful = slices.Delete(o.doubtful, 0, max(len(o.doubtful)-keptDoubts, 0))
 		o.reading = true
 		c.do(doReadBeat{c.node.Name})
 	default:
@@ -86,6 +87,7 @@ func (c *core) beaten(v Version, sent strategy.Instant) {
 	o := &c.own
 	o.see(v, c.now.at)
 	o.version, o.written, o.verified, o.doubtful = v, sent, true, nil
+	c.round.again = true
 	o.announced = o.announced || o.state != Live && !o.dirty
 	if c.phase == joining {
 		c.joined()
@@ -140,6 +142,11 @@ func (c *core) ownRead(b Beat, err error) {
 		o.doubtful = nil
 		c.join = join{}
 		c.step()
+	case b.Version != "" && b.Version == o.version && len(o.doubtful) == 0: // the listing was an old one
+		o.verified, c.round.again = true, true
+		if !o.dirty {
+			c.listAfterBeat()
+		}
 	case b.Version != "" && !b.Unreadable && b.Heartbeat.Incarnation != c.node.Incarnation:
 		c.superseded(b.Heartbeat.Incarnation)
 	default:

@@ -29,16 +29,18 @@ type peer struct {
 // goodbye lasts from when it was last seen (P6.3).
 func (p *peer) alive(c *core) bool { return p.state != Left && c.now.at < p.end(c) }
 
-// end is when the heartbeat is expired, if it does not change.
+// end is when the heartbeat is expired, if it does not change. One that was expired before
+// it was gone stays so.
 func (p *peer) end(c *core) strategy.Instant {
 	ttl := p.ttl
 	if ttl == 0 {
 		ttl = c.longestTTL()
 	}
-	if p.gone {
+	end := p.since.Add(ttl)
+	if p.gone && p.shown < end {
 		return p.shown.Add(ttl)
 	}
-	return p.since.Add(ttl)
+	return end
 }
 
 // longestTTL is the longest that anybody is known to use.

@@ -147,7 +147,8 @@ func (q *queue) down(shard int, reason strategy.DownReason) {
 	}
 }
 
-// expire closes every shard whose lease is over, all at once, whatever the limit.
+// expire closes every shard whose lease is over, all at once, whatever the limit. Of those
+// that are about to be closed the loop knows.
 func (q *queue) expire(now strategy.Instant) {
 	var over []*job
 	for _, j := range q.jobs {
@@ -155,15 +156,16 @@ func (q *queue) expire(now strategy.Instant) {
 			over = append(over, j)
 		}
 	}
-	if len(over) == 0 {
-		return
-	}
 	slices.SortFunc(over, func(a, b *job) int { return cmp.Compare(a.shard, b.shard) })
-	shards := make([]int, len(over))
-	for i, j := range over {
-		shards[i] = j.shard
+	var fenced []int
+	for _, j := range over {
+		if j.stage != queuedToClose {
+			fenced = append(fenced, j.shard)
+		}
 	}
-	q.tell(expired{shards})
+	if len(fenced) > 0 {
+		q.tell(expired{fenced})
+	}
 	for _, j := range over {
 		q.fence(j)
 	}

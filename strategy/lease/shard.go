@@ -250,7 +250,8 @@ func (c *core) lost(s *shard) {
 	c.own.dirty = true
 }
 
-// drop ends the lease here at once and closes the shard.
+// drop closes the shard and ends its lease here at once. The close comes first, so that
+// the runner does not take it for a lease that nobody renewed.
 func (c *core) drop(s *shard) {
 	if s.held == nil {
 		return
@@ -258,11 +259,11 @@ func (c *core) drop(s *shard) {
 	s.held = nil
 	s.doubtful = nil
 	c.touched[s.number] = true
-	c.do(doDrop{s.number})
 	if s.local == opens || s.local == open {
 		s.local = closes
 		c.do(doClose{s.number})
 	}
+	c.do(doDrop{s.number})
 }
 
 // expired takes in which shards the runner has closed because their lease is over (P4.4).

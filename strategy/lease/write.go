@@ -28,7 +28,7 @@ const (
 // String is the kind in lower case.
 func (k writeKind) String() string { return [...]string{"claim", "renew", "free"}[k] }
 
-// keptDoubts is how many writes of unknown outcome are remembered for a shard.
+// keptDoubts is how many writes of unknown outcome are remembered for one record.
 const keptDoubts = 16
 
 // prepare makes a write of the record over the version, which is on its way from now on.
@@ -125,7 +125,8 @@ func (c *core) applied(s *shard, w write, v Version) {
 	case w.kind == renewals && s.held != nil && s.held.generation == w.generation:
 		h := s.held
 		h.version, h.doubt, h.renewed = v, false, max(h.renewed, w.sent)
-		if deadline := w.sent.Add(c.options.lasts()); deadline > h.deadline {
+		deadline := w.sent.Add(c.options.lasts())
+		if deadline > h.deadline && h.deadline > c.now.at { // one that has passed is final (P5.1)
 			h.deadline = deadline
 			c.do(doExtend{s.number, deadline})
 		}
@@ -136,7 +137,7 @@ func (c *core) applied(s *shard, w write, v Version) {
 // if what was open here is closed.
 func (c *core) claimed(s *shard, w write, v Version) {
 	deadline := w.sent.Add(c.options.lasts())
-	if deadline <= c.now.at || s.local != away || c.phase < taking {
+	if deadline <= c.now.at || s.local != away || c.phase != taking && c.phase != leaving {
 		return
 	}
 	s.held = &holding{generation: w.generation, deadline: deadline, renewed: w.sent, version: v}
