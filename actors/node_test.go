@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -32,6 +33,9 @@ func scaled(short, long int) int {
 // byHand is a strategy that does what the test says.
 type byHand struct {
 	runtime strategy.Runtime
+	owner   atomic.Pointer[strategy.Node] // of all shards; nil for this node
+	refresh func()
+	looks   chan struct{}
 	down    func(shard int, reason strategy.DownReason)
 }
 
@@ -40,7 +44,20 @@ func (b *byHand) Child(r strategy.Runtime) supervision.ChildSpec {
 	return supervision.ChildSpec{Name: "strategy", New: func() actor.Actor { return actor.ReceiveFunc(func(actor.Context) {}) }}
 }
 
-func (b *byHand) Lookup(int) strategy.Placement { return strategy.Placement{Here: true} }
+func (b *byHand) Lookup(int) strategy.Placement {
+	if owner := b.owner.Load(); owner != nil {
+		return strategy.Placement{Owner: *owner}
+	}
+	return strategy.Placement{Here: true}
+}
+
+func (b *byHand) Refresh(context.Context, int) {
+	if b.refresh != nil {
+		b.refresh()
+	}
+}
+
+func (b *byHand) LookNow() { b.looks <- struct{}{} }
 
 func (b *byHand) HandleShardDown(shard int, reason strategy.DownReason) {
 	if b.down != nil {
@@ -60,11 +77,21 @@ type rig struct {
 
 func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig {
 	t.Helper()
+	return newRigOn(t, shards, s, func(_ *actor.ActorSystem, c *Config) {
+		if change != nil {
+			change(c)
+		}
+	})
+}
+
+// newRigOn is newRig for what needs the actor system, in which nothing runs yet.
+func newRigOn(t *testing.T, shards int, s store.Store, change func(*actor.ActorSystem, *Config)) *rig {
+	t.Helper()
 	objects, err := slatedb.NewObjectStore(t.Context(), s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &rig{t: t, hand: &byHand{}, replies: make(chan any, 10_000), log: &testlog.Buffer{}}
+	r := &rig{t: t, hand: &byHand{looks: make(chan struct{}, 100)}, replies: make(chan any, 10_000), log: &testlog.Buffer{}}
 	logger := slog.New(slog.NewTextHandler(r.log, nil))
 	system := actor.NewActorSystem(
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return logger }),
@@ -77,9 +104,7 @@ func newRig(t *testing.T, shards int, s store.Store, change func(*Config)) *rig 
 		LagInterval: time.Second, Events: NewEvents(logger, metricnoop.NewMeterProvider()),
 		MeterProvider: metricnoop.NewMeterProvider(), TracerProvider: tracenoop.NewTracerProvider(),
 	}
-	if change != nil {
-		change(&c)
-	}
+	change(system, &c)
 	if r.Node, err = New(system, c); err != nil {
 		t.Fatal(err)
 	}
