@@ -155,7 +155,8 @@ func (c *trio) pause(victim *member) time.Duration {
 	return outage
 }
 
-// stop lets a member leave, and says for how long a shard could not be written.
+// stop lets a member leave, starts it again, and says for how long a shard could not be
+// written.
 func (c *trio) stop(victim *member) time.Duration {
 	c.Helper()
 	rest := c.others(victim)
@@ -167,9 +168,9 @@ func (c *trio) stop(victim *member) time.Duration {
 	c.await("every shard is served", func() error { return p.Served(gone) })
 	outage, shard := p.Outage()
 	c.Logf("%s left: shard %d was out for %v", victim.name, shard, outage)
-	require.Zero(c, p.Unknown(), "%s", c.outputs())
-	require.Zero(c, c.load.Tally().Since(before).Unknown, "%v\n%s", c.load.NewestUnknown(), c.outputs())
 	c.judge(p, rest[0])
+	unknown, one := p.Unknown()
+	require.Zero(c, unknown, "%v\n%s", one, c.outputs())
 	c.start(victim)
 	c.placed()
 	require.Zero(c, c.load.Tally().Since(before).Unknown, "%v\n%s", c.load.NewestUnknown(), c.outputs())

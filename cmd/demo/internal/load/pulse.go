@@ -1,8 +1,10 @@
 package load
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -30,6 +32,7 @@ type beat struct {
 	last    time.Time // newest acknowledgement
 	longest time.Duration
 	refused error // the newest error
+	unclear error // the newest whose outcome is unknown
 }
 
 // StartPulse looks for a counter of every shard, at the first node, and begins to add
@@ -77,6 +80,9 @@ func (b *beat) add(ctx context.Context, node *client.Client) {
 	defer b.mu.Unlock()
 	if err != nil {
 		b.refused = err
+		if !errors.Is(err, client.ErrNotExecuted) {
+			b.unclear = err
+		}
 		return
 	}
 	b.longest = max(b.longest, now.Sub(b.last))
@@ -125,14 +131,17 @@ func (p *Pulse) Outage() (longest time.Duration, shard int) {
 	return longest, shard
 }
 
-// Unknown is how many additions so far have an unknown outcome.
-func (p *Pulse) Unknown() (n int64) {
+// Unknown is how many additions so far have an unknown outcome, and the error of one.
+func (p *Pulse) Unknown() (n int64, one error) {
 	for _, b := range p.beats {
 		b.counter.mu.Lock()
 		n += b.unknown
 		b.counter.mu.Unlock()
+		b.mu.Lock()
+		one = cmp.Or(one, b.unclear)
+		b.mu.Unlock()
 	}
-	return n
+	return n, one
 }
 
 // Read reads every counter through a node, so often at once. No value may be older than
