@@ -112,7 +112,7 @@ func (l *loop) end() {
 }
 
 func (l *loop) handle(ctx actor.Context, input any) {
-	for _, a := range l.core.handle(moment{strategy.Now(), clock.Now()}, input) {
+	for _, a := range l.core.handle(moment{strategy.Now(), l.strategy.wall()}, input) {
 		l.carryOut(ctx, a)
 	}
 	l.stopTimer()

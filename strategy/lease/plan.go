@@ -76,10 +76,10 @@ func (c *core) give(quota int) {
 func (c *core) examine() {
 	for n := range c.shards {
 		s := &c.shards[n]
-		if s.held != nil || s.reading || s.sent != nil || !s.known || s.upToDate() {
+		if s.held != nil || s.reading || s.sent != nil || !s.known || s.upToDate() && !s.absent {
 			continue
 		}
-		if s.lister == nil || s.absent || s.lasted(c.assumedTTL(s), c.now.at) || c.options.MaxClockSkew > 0 && s.changes == 0 {
+		if s.lister == nil || s.absent || s.lasted(c.assumedTTL(s), c.now.at) || c.options.MaxClockSkew > 0 && !s.changed {
 			c.read(s)
 		}
 	}
@@ -148,7 +148,7 @@ func (c *core) expiredOrFree(s *shard) bool {
 		return s.lasted(max(c.longestTTL(), s.ttl), c.now.at)
 	case record.Owner == "" || record.Owner == c.node.Name:
 		return true
-	case c.options.MaxClockSkew > 0 && s.changes == 0 && record.ExpiresAt.Add(c.options.MaxClockSkew).Before(c.now.wall):
+	case c.options.MaxClockSkew > 0 && !s.changed && record.ExpiresAt.Add(c.options.MaxClockSkew).Before(c.now.wall):
 		return true
 	}
 	return s.lasted(record.TTL, c.now.at)

@@ -237,7 +237,7 @@ func (c *core) judge(s *shard, l Lease) {
 			c.reopenAfterFence(s)
 		}
 	}
-	if c.stale(h.renewed) && !h.retried && !h.releasing && !h.fenced {
+	if c.stale(h.renewed) && h.deadline > c.now.at && !h.retried && !h.releasing && !h.fenced {
 		h.retried = true
 		c.renewAll([]*shard{s})
 	}

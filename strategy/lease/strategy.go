@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"sync/atomic"
+	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/internal/seat"
 	"github.com/slap-go/slap/supervision"
@@ -28,6 +30,7 @@ type Strategy struct {
 	name    string // in errors
 	options Options
 	open    Open
+	wall    func() time.Time // the wall clock
 
 	loop   seat.Seat
 	runner seat.Seat
@@ -41,7 +44,7 @@ func New(name string, o Options, open Open) (*Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s strategy: %w", name, err)
 	}
-	s := &Strategy{name: name, options: o, open: open}
+	s := &Strategy{name: name, options: o, open: open, wall: clock.Now}
 	s.table.Store(new(table))
 	return s, nil
 }

@@ -13,7 +13,7 @@ type view struct {
 	since   strategy.Instant // the reply that first showed the version
 	known   bool             // something was seen, if only that there is none
 	ever    bool             // the record was there
-	changes int              // of the version, since the first that was seen
+	changed bool             // since the first that was seen
 }
 
 // see takes in a version that a reply at an instant shows. It says whether it is new.
@@ -22,7 +22,7 @@ func (v *view) see(version Version, at strategy.Instant) bool {
 		return false
 	}
 	if v.known {
-		v.changes++
+		v.changed = true
 	}
 	v.known, v.version, v.since = true, version, at
 	v.ever = v.ever || version != ""

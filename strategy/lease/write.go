@@ -51,13 +51,13 @@ func (c *core) write(s *shard, kind writeKind, r Record) {
 }
 
 // renew renews all leases of this node that are not fresh. The record of one in doubt is
-// read first.
+// read first. One that is over is forgotten soon (P4.4).
 func (c *core) renew() {
 	var due []*shard
 	for n := range c.shards {
 		s := &c.shards[n]
 		h := s.held
-		if h == nil || h.abandoned || s.sent != nil {
+		if h == nil || h.abandoned || s.sent != nil || h.deadline <= c.now.at {
 			continue
 		}
 		h.retried = false
