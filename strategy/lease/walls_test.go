@@ -1,0 +1,116 @@
+package lease_test
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/asynkron/protoactor-go/actor"
+
+	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/strategy/internal/fakenode"
+	"github.com/slap-go/slap/strategy/lease"
+	"github.com/slap-go/slap/strategy/objectlease"
+)
+
+// Wall clocks that are hours apart, and jump at each look, change no owner.
+func TestP2_4_NoOwnerChangesBecauseOfWallClocks(t *testing.T) {
+	for name, s := range map[string]store.Store{"memory": store.Memory(), "directory": store.Dir(t.TempDir())} {
+		t.Run(name, func(t *testing.T) {
+			system := actor.NewActorSystem(
+				actor.WithDeadLetterThrottleInterval(time.Millisecond),
+				actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+			t.Cleanup(system.Shutdown)
+			var nodes []*fakenode.Node
+			placements := map[string]*lease.Strategy{}
+			for _, name := range []string{"a", "b", "c"} {
+				placements[name] = wandering(t, 900*time.Millisecond)
+				nodes = append(nodes, startNode(t, system, s, name, placements[name]))
+			}
+			owners := func() map[int]string { return ownersBy(placements, 9) }
+			awaitShares(t, owners, 3, 9)
+			before := claimed(nodes)
+			time.Sleep(4 * time.Second) // more than four TTLs in which nothing may happen
+			if after := claimed(nodes); after != before || len(owners()) != 9 {
+				t.Errorf("%d claims in a quiet cluster; owners %v", after-before, owners())
+			}
+		})
+	}
+}
+
+// wandering is a strategy whose wall clock is somewhere else at each look.
+func wandering(t *testing.T, ttl time.Duration) *lease.Strategy {
+	t.Helper()
+	s, err := objectlease.New(objectlease.Options{Options: lease.Options{TTL: ttl}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetWall(func() time.Time { return time.Now().Add(rand.N(16*time.Hour) - 8*time.Hour) })
+	return s
+}
+
+func startNode(t *testing.T, system *actor.ActorSystem, s store.Store, name string, placement *lease.Strategy) *fakenode.Node {
+	t.Helper()
+	node := fakenode.New(fakenode.Options{
+		System: system, Name: name, Address: name + ":1", Incarnation: "of " + name, Shards: 9, Store: s,
+	})
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := node.Start(ctx, placement); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := node.Stop(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return node
+}
+
+func ownersBy(placements map[string]*lease.Strategy, shards int) map[int]string {
+	all := map[int]string{}
+	for name, p := range placements {
+		for shard := range shards {
+			if p.Lookup(shard) == (strategy.Placement{Here: true}) {
+				all[shard] = name
+			}
+		}
+	}
+	return all
+}
+
+// awaitShares waits until each of the nodes has the same number of shards.
+func awaitShares(t *testing.T, owners func() map[int]string, nodes, shards int) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+		shares := map[string]int{}
+		for _, name := range owners() {
+			shares[name]++
+		}
+		even := len(shares) == nodes
+		for _, n := range shares {
+			even = even && n == shards/nodes
+		}
+		switch {
+		case even:
+			return
+		case time.Now().After(deadline):
+			t.Fatalf("the shares are %v", shares)
+		}
+	}
+}
+
+func claimed(nodes []*fakenode.Node) (n int) {
+	for _, node := range nodes {
+		for _, e := range node.Events() {
+			if _, ok := e.(messages.LeaseClaimed); ok {
+				n++
+			}
+		}
+	}
+	return n
+}
