@@ -8,76 +8,64 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/slap-go/slap/cmd/demo/internal/client"
 	"github.com/slap-go/slap/cmd/demo/internal/intruder"
 	"github.com/slap-go/slap/cmd/demo/internal/journal"
-	"github.com/slap-go/slap/cmd/demo/internal/load"
 )
 
 func (t *tour) fence(ctx context.Context) (string, error) {
 	shard := rand.IntN(shards)
-	err := t.underLoad(ctx, func() error {
-		load.Pause(ctx, randomly(2*time.Second))
-		bounded, cancel := context.WithTimeoutCause(ctx, patience, errors.New("it took too long"))
+	var took time.Duration
+	err := t.faulty(ctx, func() error {
+		owner := t.picture().owner(shard)
+		bounded, cancel := bound(ctx)
 		defer cancel()
 		if err := intruder.Fence(bounded, t.store, shard); err != nil {
 			return err
 		}
-		t.sayf("shard %d: its database was opened from outside", shard)
-		if err := t.reopened(bounded, shard); err != nil {
-			return err
-		}
-		load.Pause(ctx, time.Second)
-		return nil
+		began := time.Now()
+		t.sayf("the database of shard %d, which %s serves, was opened from outside", shard, owner)
+		err := t.reopened(bounded, owner, shard)
+		took = time.Since(began)
+		return err
 	})
-	tally := t.counted()
-	return fmt.Sprintf("shard %d fenced and reopened, %d not executed, %d unknown", shard, tally.NotExecuted, tally.Unknown), err
+	return fmt.Sprintf("shard %d fenced, served again after %s", shard, seconds(took)), err
 }
 
-// reopened shows what the node tells of the shard until it serves again.
-func (t *tour) reopened(ctx context.Context, shard int) error {
-	began := time.Now()
-	err := t.watched(ctx, func(ctx context.Context) error {
-		fenced, err := t.event(ctx, "shard.fenced", shard, time.Time{})
-		if err != nil {
-			return err
+// reopened tells what the owner says of the shard until that is served again.
+func (t *tour) reopened(ctx context.Context, owner string, shard int) error {
+	var fenced, started journal.Entry
+	var from *client.Client
+	for _, m := range t.members {
+		if m.name == owner {
+			from = m.client
 		}
-		t.sayf("event %s after %s: %s", fenced.Name, seconds(time.Since(began)), fenced.Text)
-		if _, err := t.event(ctx, "shard.start", shard, fenced.Time); err != nil {
-			return err
-		}
-		return await(ctx, func() error { return t.client.Ready(ctx) })
+	}
+	err := t.await(ctx, func(picture) (err error) {
+		fenced, err = event(ctx, from, "shard.fenced", shard, time.Time{})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	t.sayf("%s says: shard %d was fenced", owner, shard)
+	err = t.await(ctx, func(p picture) (err error) {
+		started, err = event(ctx, from, "shard.start", shard, fenced.Time)
+		return errors.Join(err, p.served())
 	})
 	if err == nil {
-		t.sayf("running again after %s", seconds(time.Since(began)))
+		t.sayf("%s opened it again after %s", owner, seconds(started.Time.Sub(fenced.Time)))
 	}
 	return err
 }
 
-// event waits for an event of a shard that happened after a moment.
-func (t *tour) event(ctx context.Context, name string, shard int, after time.Time) (found journal.Entry, err error) {
-	err = await(ctx, func() error {
-		entries, err := t.client.Events(ctx)
-		for _, e := range entries {
-			if e.Name == name && e.Details["shard"] == strconv.Itoa(shard) && e.Time.After(after) {
-				found = e
-				return nil
-			}
+// event finds an event of a shard that happened on a node after a moment.
+func event(ctx context.Context, node *client.Client, name string, shard int, after time.Time) (journal.Entry, error) {
+	entries, err := node.Events(ctx)
+	for _, e := range entries {
+		if e.Name == name && e.Details["shard"] == strconv.Itoa(shard) && e.Time.After(after) {
+			return e, nil
 		}
-		return errors.Join(fmt.Errorf("the node does not tell of %s of shard %d", name, shard), err)
-	})
-	return found, err
-}
-
-// await tries until there is no error any more.
-func await(ctx context.Context, try func() error) error {
-	for {
-		err := try()
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() != nil {
-			return errors.Join(context.Cause(ctx), err)
-		}
-		load.Pause(ctx, 10*time.Millisecond)
 	}
+	return journal.Entry{}, errors.Join(fmt.Errorf("the node does not tell of %s of shard %d", name, shard), err)
 }
