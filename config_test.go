@@ -89,7 +89,6 @@ func TestCFG_EveryBadFieldIsOneSentenceFromNewThatNamesIt(t *testing.T) {
 		{"several nodes without a name", amongNodes(func(c *slap.Config) { c.Name = "" }), []string{"Name is required"}},
 		{"several nodes without an address", amongNodes(func(c *slap.Config) { c.Listen = "" }), []string{"Listen is required"}},
 		{"several nodes without a way", amongNodes(func(c *slap.Config) { c.Listen, c.InsecureListen = ":7001", true }), []string{"Advertise is required", `":7001"`}},
-		{"several nodes on any port", amongNodes(func(c *slap.Config) { c.Listen = "127.0.0.1:0" }), []string{"Advertise is required"}},
 		{"several nodes without peers", amongNodes(func(c *slap.Config) { c.Peers = peers.Source{} }), []string{"Peers is required", "TrustLeases"}},
 		{"P7.3: static nodes without addresses", amongNodes(func(c *slap.Config) { c.Strategy = nodes{named: true} }), []string{"Peers lacks", "add b=host:port and c=host:port"}},
 		{"P7.3: static nodes by DNS alone", amongNodes(func(c *slap.Config) {

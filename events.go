@@ -42,6 +42,40 @@ type DurabilityLag = messages.DurabilityLag
 // SupervisorEvent is an event of one of the node's supervisors.
 type SupervisorEvent = messages.SupervisorEvent
 
+// LeaseOrigin is where an event of a shard's lease comes from: part of each of them.
+type LeaseOrigin = messages.LeaseOrigin
+
+// LeaseClaimed says that this node owns a shard from now on, and that it is open.
+type LeaseClaimed = messages.LeaseClaimed
+
+// LeaseReleased says that this node has closed a shard and freed its lease.
+type LeaseReleased = messages.LeaseReleased
+
+// LeaseLost says that another node has taken a shard that this one owned.
+type LeaseLost = messages.LeaseLost
+
+// LeasesSelfFenced says which shards stopped serving because their leases could not be
+// renewed in time.
+type LeasesSelfFenced = messages.LeasesSelfFenced
+
+// LeaseRenewFailed says that a request to the store of the leases has failed.
+type LeaseRenewFailed = messages.LeaseRenewFailed
+
+// NodeSuperseded says that another process runs under this node's name.
+type NodeSuperseded = messages.NodeSuperseded
+
+// PeerUnreachable says that another node cannot be reached.
+type PeerUnreachable = messages.PeerUnreachable
+
+// PeerReachable says that a node which could not be reached is reached again.
+type PeerReachable = messages.PeerReachable
+
+// CallRemote says that a request is sent to another node.
+type CallRemote = messages.CallRemote
+
+// CallNotOwner says that a node which was taken for a shard's owner does not serve it.
+type CallNotOwner = messages.CallNotOwner
+
 // EventsMissed tells a reader of events that it was too slow.
 type EventsMissed = messages.EventsMissed
 

@@ -15,6 +15,7 @@ import (
 
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/store"
+	"github.com/slap-go/slap/strategy/objectlease"
 	"github.com/slap-go/slap/supervision"
 )
 
@@ -86,6 +87,35 @@ func Example() {
 	// empty: nothing was set yet
 	// <nil>
 	// hello <nil>
+}
+
+// Nodes that share a store spread the shards among them. Each reaches all of them.
+func ExampleConfig_severalNodes() {
+	shared := store.Memory()
+	node := func(name string) *slap.Cluster {
+		placement, err := objectlease.New(objectlease.Options{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		return run(slap.Config{
+			Cluster: "example", Name: name, Listen: "127.0.0.1:0", TrustLeases: true,
+			Store: shared, Shards: 8, Strategy: placement, ShardChildren: registers,
+		})
+	}
+	a, b := node("a"), node("b")
+	for len(a.LocalShards()) != 4 || len(b.LocalShards()) != 4 {
+		time.Sleep(10 * time.Millisecond) // b is getting its share
+	}
+	for shard := range 8 {
+		if _, err := a.Ask(context.Background(), shard, "register", wrapperspb.String("hello")); err != nil {
+			log.Fatal(err)
+		}
+	}
+	stop(a) // b takes over
+	value, err := slap.Ask[*wrapperspb.StringValue](context.Background(), b, 7, "register", &emptypb.Empty{})
+	fmt.Println(value.GetValue(), err)
+	stop(b)
+	// Output: hello <nil>
 }
 
 // A handler is a function that runs where the shard is open.

@@ -29,9 +29,12 @@ func parseEndpoint(text string) (endpoint, error) {
 }
 
 // concrete says whether others can call the address.
-func (e endpoint) concrete() bool {
+func (e endpoint) concrete() bool { return e.port != 0 && e.somewhere() }
+
+// somewhere says whether the host is one, whatever the port.
+func (e endpoint) somewhere() bool {
 	ip, err := netip.ParseAddr(e.host)
-	return e.host != "" && e.port != 0 && (err != nil || !ip.IsUnspecified())
+	return e.host != "" && (err != nil || !ip.IsUnspecified())
 }
 
 // loopback says whether the address is for sure one that only this machine reaches.
@@ -68,6 +71,13 @@ func (c *Config) advertised() string {
 		return c.Listen
 	}
 	return c.Advertise
+}
+
+// reachable says whether it is known where others reach this node, or will be once it listens
+// on a port.
+func (c *Config) reachable() bool {
+	e, err := parseEndpoint(c.Listen)
+	return c.Advertise != "" || err == nil && e.somewhere()
 }
 
 func (c *Config) checkPeers(field string) error {

@@ -77,7 +77,7 @@ func (c *Config) checkSeveral() error {
 		return fmt.Errorf(needs, "Name", "give each node its own")
 	case c.System == nil && c.Listen == "":
 		return fmt.Errorf(needs, "Listen", "set it to the host:port that this node takes the others' requests on")
-	case c.System == nil && c.advertised() == "":
+	case c.System == nil && !c.reachable():
 		return fmt.Errorf("Advertise is required since Listen %q does not say where others reach this node: set it to a host:port", c.Listen)
 	case len(named) > 0:
 		return c.checkNamed(named)

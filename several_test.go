@@ -68,7 +68,7 @@ func (s *several) make(name string) *slap.Cluster {
 		s.Fatal(err)
 	}
 	c := s.config
-	c.Name, c.Listen, c.Strategy = name, freeAddress(s.T), place
+	c.Name, c.Listen, c.Strategy = name, "127.0.0.1:0", place
 	node, err := slap.New(c)
 	if err != nil {
 		s.Fatal(err)
