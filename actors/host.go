@@ -151,6 +151,11 @@ func startError(err error) error {
 	case errors.Is(err, supervision.ErrShutdown), errors.Is(err, supervision.ErrStopping):
 		return strategy.ErrStopped
 	}
+	return innermost(err)
+}
+
+// innermost is why the child failed to start that took its supervisors along.
+func innermost(err error) error {
 	var start *supervision.StartError
 	for errors.As(err, &start) && start.Reason != nil {
 		err = start.Reason

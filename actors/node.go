@@ -86,7 +86,21 @@ func (n *Node) Start(ctx context.Context) error {
 	if err == nil {
 		context.AfterFunc(n.ctx, func() { _ = n.tree.Stop(context.Background()) })
 	}
-	return err
+	return startReason(err)
+}
+
+// startReason is why the tree did not start: what the innermost child said, which one
+// sentence holds, and not through which supervisors it came.
+func startReason(err error) error {
+	var start *supervision.StartError
+	if !errors.As(err, &start) {
+		return err
+	}
+	reason := innermost(start)
+	if lost, ok := errors.AsType[*supervision.AbandonedError](err); ok {
+		return fmt.Errorf("slap: %w; %w", reason, lost)
+	}
+	return fmt.Errorf("slap: %w", reason)
 }
 
 // Close waits for the handlers that still run, at most until ctx ends, and releases what
