@@ -2,9 +2,11 @@ package slap_test
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"log/slog"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -136,4 +138,25 @@ func TestFO1_ShardsAreSpreadAndReachedFromEveryNode(t *testing.T) {
 	}
 	s.stop("b")
 	eventually(t, "shares within one", s.balanced)
+}
+
+func TestP6_1_TheNewerOfTwoWithOneNameDoesNotStart(t *testing.T) {
+	s := newSeveral(t, 4, 3*time.Second)
+	s.start("a")
+	eventually(t, "all served", func() bool { return s.balanced() && s.claimed.Load() == 4 })
+	before := s.claimed.Load()
+	newer := s.make("a")
+	err := newer.Start(within(t, 10*time.Second))
+	if !errors.Is(err, slap.ErrNameInUse) || strings.Count(err.Error(), ": ") > 4 {
+		t.Errorf("the newer one: %v", err)
+	}
+	if !errors.Is(newer.Err(), slap.ErrNameInUse) {
+		t.Errorf("its end: %v", newer.Err())
+	}
+	if s.claimed.Load() != before || !s.balanced() {
+		t.Errorf("it moved something: %v", s.shares())
+	}
+	s.stop("a")
+	s.start("a") // the name is free again
+	eventually(t, "all served", s.balanced)
 }
