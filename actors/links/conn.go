@@ -46,7 +46,7 @@ type conn struct {
 	withdrawn []uint64 // requests whose answers nobody waits for any more
 	pinging   bool
 	hinting   bool
-	finishing error  // why it ends once everything is written
+	finishing error  // why it ends once all requests are answered
 	used      bool   // since the last look
 	came      uint64 // at the last look
 }
@@ -110,10 +110,12 @@ func (c *conn) hint() {
 	c.rouse()
 }
 
-// finish ends the connection once what waits is written.
+// finish takes no more requests, and ends the connection once all are answered.
 func (c *conn) finish(why error) {
 	c.mu.Lock()
-	c.finishing = why
+	if c.finishing == nil {
+		c.finishing = why
+	}
 	c.mu.Unlock()
 	c.rouse()
 }
@@ -186,7 +188,7 @@ func (c *conn) write() {
 func (c *conn) finished() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.finishing != nil
+	return c.finishing != nil && len(c.open) == 0
 }
 
 // next is what is to be written next; nil if nothing is. The requests in it are sent.
@@ -248,6 +250,9 @@ func (c *conn) read() {
 			return
 		}
 		c.settle(f.GetReplies())
+		if f.GetRefusal() != nil {
+			c.finish(errBye)
+		}
 	}
 }
 
@@ -263,7 +268,11 @@ func (c *conn) settle(replies []*messages.Reply) {
 			delete(c.open, r.GetId())
 		}
 	}
+	finishing := c.finishing != nil
 	c.mu.Unlock()
+	if finishing {
+		c.rouse()
+	}
 	for i, o := range settled {
 		if o != nil {
 			o.answered(replies[i])

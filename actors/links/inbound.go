@@ -108,6 +108,7 @@ func (i *inbound) write() error {
 	i.stuck = clock.AfterFunc(inboundSilence, i.cut)
 	defer i.stuck.Stop()
 	heard := clock.Now()
+	leaving := i.links.leaving
 	for {
 		select {
 		case <-i.wake:
@@ -125,10 +126,21 @@ func (i *inbound) write() error {
 			}
 		case <-i.over:
 			return i.last()
-		case <-i.links.leaving:
+		case <-leaving:
+			leaving = nil
+			if err := i.goodbye(); err != nil {
+				return err
+			}
+		case <-i.links.ctx.Done():
 			return i.last()
 		}
 	}
+}
+
+// goodbye asks the caller to send nothing more, and to end the link once everything is
+// answered: nothing that it sent meanwhile is lost on the way.
+func (i *inbound) goodbye() error {
+	return i.stream.SendMsg(&messages.Frames{Refusal: &messages.Refusal{Reason: errClosed.Error()}})
 }
 
 // last writes what is ready and says why the stream ends: nil is a goodbye.
