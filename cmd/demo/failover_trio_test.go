@@ -59,16 +59,13 @@ type member struct {
 }
 
 // newTrio starts three nodes and waits until the shards are spread over them.
-func newTrio(t *testing.T, p place, ttl time.Duration, names ...string) *trio {
+func newTrio(t *testing.T, p place, ttl time.Duration, more ...string) *trio {
 	t.Helper()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c := &trio{T: t, random: rand.New(rand.NewPCG(seed, 0)), ttl: ttl}
-	if len(names) == 0 {
-		names = []string{"a", "b", "c"}
-	}
 	var peers, addresses []string
-	for _, name := range names {
+	for _, name := range []string{"a", "b", "c"} {
 		m := &member{name: name, remote: mustAddress(t), http: mustAddress(t)}
 		m.client = client.New(m.http, 16)
 		t.Cleanup(m.client.Close)
@@ -76,14 +73,20 @@ func newTrio(t *testing.T, p place, ttl time.Duration, names ...string) *trio {
 		c.members = append(c.members, m)
 	}
 	for _, m := range c.members {
-		m.options = p.options("--shards", fmt.Sprint(trioShards), "--strategy", "object-lease", "--lease-ttl", ttl.String(),
-			"--flush-interval", "10ms", "--peers", strings.Join(peers, ","), "--name", m.name)
+		m.options = p.options(append(underLeases(ttl), append(more, "--peers", strings.Join(peers, ","), "--name", m.name)...)...)
 		c.start(m)
 	}
 	c.load = load.New(load.Options{Addresses: addresses, Clients: 12, Pinned: true, Reads: true})
 	t.Cleanup(c.load.Close)
 	c.placed()
 	return c
+}
+
+// underLeases are the flags of a node under leases.
+func underLeases(ttl time.Duration) []string {
+	return []string{
+		"--shards", fmt.Sprint(trioShards), "--strategy", "object-lease", "--lease-ttl", ttl.String(), "--flush-interval", "10ms",
+	}
 }
 
 // start starts a member's process. It does not wait for it.
