@@ -85,8 +85,8 @@ type explored struct {
 	serial    int // of nonces
 	ends      int // with an error
 	ahead     int // ticks of its clock, beyond the others'
-	fellBack  bool
 	wantsHint bool
+	blind     bool // by a bug: for what is stuck
 }
 
 func newExplored(i int, name string, o Options) *explored {
@@ -173,7 +173,7 @@ func (n *explored) handle(input any) {
 	c := n.core
 	c.random = func(k int64) int64 { return (k - 1) / 2 }
 	c.nonce = func() string { n.serial++; return fmt.Sprintf("%c%s-%d", mark, n.inc, n.serial) }
-	c.inFlight = func(int) bool { return n.stuck }
+	c.inFlight = func(int) bool { return n.stuck && !n.blind }
 	for _, a := range c.handle(moment{n.now, time.Unix(1, 0)}, input) {
 		n.carryOut(a)
 	}

@@ -47,7 +47,8 @@ func (c *core) writeBeat() {
 	}}})
 }
 
-// heldShards are those that the heartbeat lists.
+// heldShards are those that the heartbeat lists, and those that others may have above
+// their quota since they cannot be opened here.
 func (c *core) heldShards() []Held {
 	var all []Held
 	for n := range c.shards {
@@ -55,7 +56,7 @@ func (c *core) heldShards() []Held {
 		switch {
 		case s.held != nil:
 			all = append(all, Held{n, s.state(), s.held.generation})
-		case s.failedUntil > c.now.at:
+		case c.unfit(s):
 			all = append(all, Held{n, Failed, s.read.Record.Generation})
 		}
 	}

@@ -23,7 +23,7 @@ func (c *core) plan() {
 func (c *core) quota() int {
 	shards := len(c.shards)
 	for n := range c.shards {
-		if s := &c.shards[n]; s.held == nil && (s.failedElsewhere || s.failedUntil > c.now.at) {
+		if s := &c.shards[n]; s.held == nil && s.lister == nil && (s.failedElsewhere || c.unfit(s)) {
 			shards--
 		}
 	}
@@ -133,11 +133,15 @@ func (c *core) candidates() []*shard {
 
 // claimable says whether the lease may be claimed, by the version last seen (P2.3).
 func (c *core) claimable(s *shard) bool {
-	if s.held != nil || s.sent != nil || s.reading || s.absent || !s.upToDate() || s.failedUntil > c.now.at {
+	if s.held != nil || s.sent != nil || s.reading || s.absent || !s.upToDate() || c.unfit(s) {
 		return false
 	}
-	return c.expiredOrFree(s) && s.local == away && !c.inFlight(s.number)
+	return c.expiredOrFree(s) && s.local == away
 }
+
+// unfit says whether the shard, which is not held, cannot be opened here for now: it failed
+// too often, or an open or close that was given up goes on.
+func (c *core) unfit(s *shard) bool { return s.failedUntil > c.now.at || c.inFlight(s.number) }
 
 func (c *core) expiredOrFree(s *shard) bool {
 	record := s.read.Record
