@@ -3,6 +3,7 @@ package slap
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -35,6 +36,12 @@ func (d demoted) Enabled(ctx context.Context, l slog.Level) bool {
 // Handle passes the record on at its level.
 func (d demoted) Handle(ctx context.Context, r slog.Record) error {
 	r.Level = demote(r.Level)
+	if strings.HasPrefix(r.Message, "Endpoint") { // of connections between actor systems, which are there and then not
+		r.Level = slog.LevelDebug
+	}
+	if !d.Handler.Enabled(ctx, r.Level) {
+		return nil
+	}
 	return d.Handler.Handle(ctx, r)
 }
 

@@ -17,7 +17,9 @@
 //	                                                                                      │
 //	request.go: settled, once ◄── gate.go: may the answer leave? ◄── replies.go ◄─────────┘
 //
-// and one to a handler (handler.go) runs in a goroutine of its own between the same two
+// A request to a shard of another node goes through remote.go and package links, and one of
+// another node comes in by serve.go, which sends it the same way; no goroutine waits for it.
+// A request to a handler (handler.go) runs in a goroutine of its own between the same two
 // looks at the gate. A request waits in its child's mailbox until the middleware in front
 // of the child marks it begun. Whoever ends a child, a shard or a wait settles the
 // requests concerned: those still waiting as not executed, those begun as unknown. Each

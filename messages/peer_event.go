@@ -99,7 +99,9 @@ func (e PeerReachable) String() string {
 }
 
 // String is the event as one line.
-func (e CallRemote) String() string { return fmt.Sprintf("a request to shard %d goes to %s", e.Shard, e.Node) }
+func (e CallRemote) String() string {
+	return fmt.Sprintf("a request to shard %d goes to %s", e.Shard, e.Node)
+}
 
 // String is the event as one line.
 func (e CallNotOwner) String() string {

@@ -47,11 +47,11 @@ func KindOf(number uint32) error {
 	return errForeignKind
 }
 
-// remoteCause is the text of what lies behind a kind on another node.
-type remoteCause string
+// causeError is the text of what lies behind a kind on another node.
+type causeError string
 
 // Error is the text.
-func (c remoteCause) Error() string { return string(c) }
+func (c causeError) Error() string { return string(c) }
 
 // NewReplyError is the reply of the node to a request that ended with err. An error that
 // is neither an [AppError] nor a [RequestError] leaves the outcome unknown.
@@ -95,7 +95,7 @@ func ReplyError(r *Reply, shard int, target string) error {
 	}
 	err := &RequestError{Shard: shard, Target: target, Node: failure.GetNode(), Kind: KindOf(failure.GetKind()), Unknown: failure.GetUnknown()}
 	if failure.GetCause() != "" {
-		err.Cause = remoteCause(failure.GetCause())
+		err.Cause = causeError(failure.GetCause())
 	}
 	return err
 }

@@ -111,7 +111,8 @@ func doorOf(system *actor.ActorSystem) (d *door, err error) {
 func (d *door) options(c *tls.Config) []remote.ConfigOption {
 	return []remote.ConfigOption{
 		remote.WithServerOptions(d.serverOptions(c)...),
-		remote.WithDialOptions(append(dialOptions(calling(c)), grpc.WithContextDialer(d.dialed.dial), grpc.WithChainStreamInterceptor(d.endpoint))...),
+		remote.WithDialOptions(append(dialOptions(calling(c)),
+			grpc.WithContextDialer(d.dialed.dial), grpc.WithChainStreamInterceptor(d.endpoint))...),
 		remote.WithEndpointWriterBatchSize(endpointBatch),
 		remote.WithEndpointWriterQueueSize(endpointQueue),
 		remote.WithEndpointManagerQueueSize(endpointQueue),
@@ -212,11 +213,10 @@ func (e *ending) SendMsg(m any) error {
 	if e.ClientStream == nil {
 		return nil
 	}
-	err := e.ClientStream.SendMsg(m)
-	if e.door.ctx.Err() != nil {
-		return nil
+	if err := e.ClientStream.SendMsg(m); e.door.ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // RecvMsg gives, after the end, the answer to the greeting and then the end.

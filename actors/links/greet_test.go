@@ -37,6 +37,7 @@ func TestP7_1_GreetingsSayWhoIsThere(t *testing.T) {
 }
 
 func TestP6_1_NobodyAndSilenceAreTwoThings(t *testing.T) {
+	t.Parallel()
 	a := startNode(t, "a")
 	l := listenLoopback(t)
 	free := l.Addr().String()
@@ -59,6 +60,7 @@ func TestP6_1_NobodyAndSilenceAreTwoThings(t *testing.T) {
 }
 
 func TestP6_1_ANodeDialsItself(t *testing.T) {
+	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
 	if err := a.DialSelf(t.Context()); err != nil {
 		t.Error(err)
@@ -114,6 +116,7 @@ func TestP7_1_APortThatIsTakenIsOneClearError(t *testing.T) {
 
 // CALL-7: a call waits for a connection for a second at most, and the try goes on.
 func TestCALL7_AConnectionIsWaitedForASecond(t *testing.T) {
+	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
 	silent := strategy.Node{Name: "silent", Address: silentAddress(t)}
 	began := time.Now()

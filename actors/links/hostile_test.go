@@ -152,6 +152,7 @@ func TestSPEC8_ACallerThatTakesNoAnswersIsCutOff(t *testing.T) {
 }
 
 func TestSPEC8_GarbageAndManyConnections(t *testing.T) {
+	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
 	var wg sync.WaitGroup
 	for n := range scaled(300, 5000) {

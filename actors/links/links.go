@@ -321,18 +321,18 @@ func (l *Links) Close(ctx context.Context) error {
 	_ = l.works.wait(soon)
 	l.cancel(errClosed)
 	l.dialed.close()
-	err := l.closeDoor(soon)
-	if unfinished := l.works.wait(ctx); unfinished != nil {
-		err = errors.Join(err, fmt.Errorf("links do not end: %w", unfinished))
+	l.closeDoor(soon)
+	if err := l.works.wait(ctx); err != nil {
+		return fmt.Errorf("links do not end: %w", err)
 	}
-	return err
+	return nil
 }
 
-func (l *Links) closeDoor(ctx context.Context) error {
+func (l *Links) closeDoor(ctx context.Context) {
 	d := l.door
 	if l.remote == nil {
 		d.links.CompareAndSwap(l, nil)
-		return nil
+		return
 	}
 	d.handlers.close()
 	d.cancel()
@@ -345,7 +345,6 @@ func (l *Links) closeDoor(ctx context.Context) error {
 	hung.Stop()
 	d.accepted.close()
 	d.dialed.close()
-	return nil
 }
 
 // stopRemote stops Proto.Actor's remote once no stream comes in any more.

@@ -62,6 +62,7 @@ func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 }
 
 func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
+	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
 	p := newProxy(t, b.Self().Address)
 	to := behind(p, b)
@@ -92,6 +93,7 @@ func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
 
 // What waits for a peer that takes nothing was not sent, and can be taken back.
 func TestP8_1_WhatIsQueuedIsNotExecuted(t *testing.T) {
+	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
 	p := newProxy(t, b.Self().Address)
 	to := behind(p, b)

@@ -66,7 +66,7 @@ func (s *sieved) RecvMsg(m any) error {
 		if !is {
 			return status.Error(codes.Unimplemented, "there is no such method")
 		}
-		into.MessageType = next.MessageType
+		into.MessageType = next.GetMessageType()
 		return nil
 	}
 }
@@ -76,9 +76,9 @@ func (d *door) sieve(batch *remote.MessageBatch) {
 	if batch == nil {
 		return
 	}
-	before := len(batch.Envelopes)
-	batch.Envelopes = slices.DeleteFunc(batch.Envelopes, func(e *remote.MessageEnvelope) bool { return !d.lets(batch, e) })
-	if dropped := before - len(batch.Envelopes); dropped > 0 {
+	before := len(batch.GetEnvelopes())
+	batch.Envelopes = slices.DeleteFunc(batch.GetEnvelopes(), func(e *remote.MessageEnvelope) bool { return !d.lets(batch, e) })
+	if dropped := before - len(batch.GetEnvelopes()); dropped > 0 {
 		if l := d.links.Load(); l != nil {
 			l.config.Logger.Debug("messages of another node are for nobody, or of no known type", "count", dropped)
 		}
@@ -87,16 +87,16 @@ func (d *door) sieve(batch *remote.MessageBatch) {
 
 func (d *door) lets(batch *remote.MessageBatch, e *remote.MessageEnvelope) bool {
 	within := func(i int32, n int) bool { return i >= 0 && int(i) < n }
-	if !within(e.Target, len(batch.Targets)) || !within(e.TypeId, len(batch.TypeNames)) ||
-		e.Sender != 0 && !within(e.Sender-1, len(batch.Senders)) || e.SerializerId != remote.DefaultSerializerID {
+	if !within(e.GetTarget(), len(batch.GetTargets())) || !within(e.GetTypeId(), len(batch.GetTypeNames())) ||
+		e.GetSender() != 0 && !within(e.GetSender()-1, len(batch.GetSenders())) || e.GetSerializerId() != remote.DefaultSerializerID {
 		return false
 	}
-	name := protoreflect.FullName(batch.TypeNames[e.TypeId])
+	name := protoreflect.FullName(batch.GetTypeNames()[e.GetTypeId()])
 	known, err := protoregistry.GlobalTypes.FindMessageByName(name)
 	if err != nil {
 		return false
 	}
-	return d.open(batch.Targets[e.Target], name) && whole(known, e.MessageData)
+	return d.open(batch.GetTargets()[e.GetTarget()], name) && whole(known, e.GetMessageData())
 }
 
 // Process ids that are not for others.

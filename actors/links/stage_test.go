@@ -2,7 +2,6 @@ package links
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -119,8 +118,6 @@ func tryNode(name string, options ...func(*Config)) (*node, error) {
 	return n, nil
 }
 
-var errEnded = errors.New("ended")
-
 func (n *node) close(t *testing.T) {
 	t.Helper()
 	if n.system.IsStopped() {
@@ -128,7 +125,7 @@ func (n *node) close(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), someTime)
 	defer cancel()
-	if err := n.Links.Close(ctx); err != nil {
+	if err := n.Close(ctx); err != nil {
 		t.Error(err)
 	}
 	n.system.Shutdown()

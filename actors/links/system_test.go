@@ -75,6 +75,7 @@ func TestP7_4_WithoutRemoteOptionsItIsRefused(t *testing.T) {
 // A node stops quickly whatever Proto.Actor's endpoints are at, and leaves nothing behind
 // (goleak looks at the end).
 func TestP7_1_ANodeStopsQuickly(t *testing.T) {
+	t.Parallel()
 	live := startNode(t, "live")
 	held := newProxy(t, live.Self().Address)
 	for what, address := range map[string]string{
@@ -93,7 +94,7 @@ func TestP7_1_ANodeStopsQuickly(t *testing.T) {
 		}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), someTime)
-		if err := a.Links.Close(ctx); err != nil {
+		if err := a.Close(ctx); err != nil {
 			t.Errorf("%s: %v", what, err)
 		}
 		cancel()
@@ -103,7 +104,7 @@ func TestP7_1_ANodeStopsQuickly(t *testing.T) {
 		if took > 5*time.Second {
 			t.Errorf("%s: it took %v", what, took)
 		}
-		if err := a.Links.Close(context.Background()); err != nil {
+		if err := a.Close(context.Background()); err != nil {
 			t.Error(err)
 		}
 	}
