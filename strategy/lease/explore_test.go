@@ -88,7 +88,7 @@ func (x *explorer) add(s *situation, how reached, cost int) {
 	x.seen[key] = struct{}{}
 	x.ways = append(x.ways, how)
 	w := waiting{s, len(x.ways) - 1}
-	if s.wrong == "" && key%128 == 0 && x.catches == "" {
+	if s.wrong == "" && key%(8<<(2*cost)) == 0 && x.catches == "" {
 		x.settled++
 		if took := s.settle(); took > x.worst {
 			x.worst = took
@@ -160,7 +160,7 @@ func (s *situation) calm() {
 		}
 		var next *move
 		for _, m := range s.moves() {
-			if m.cost == 0 && m.node >= 0 && m.kind != "release" && m.kind != "lands" {
+			if m.cost == 0 && m.node >= 0 && m.kind != "release" && m.kind != "lands" && m.kind != "unstuck" {
 				next = &m
 				break
 			}

@@ -46,7 +46,8 @@ func TestP2_EveryWayOfOneShard(t *testing.T) {
 			t.Logf("%d situations, all ways with %d of %d, %d settled within %d ticks, %v",
 				len(x.seen), x.whole, e.total, x.settled, x.worst, time.Since(began).Round(time.Millisecond))
 			if x.found != nil {
-				t.Errorf("%s:%s", x.found.s.wrong, x.way())
+				wrong := x.found.s.wrong
+				t.Errorf("%s:%s", wrong, x.way())
 			}
 			if x.settled == 0 {
 				t.Error("nothing was settled")

@@ -2,6 +2,8 @@ package lease
 
 import (
 	"container/heap"
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"strings"
@@ -36,6 +38,12 @@ type world struct {
 	requests map[string]int
 	moves    int // claims of shards that another node held before
 	lastHeld map[int]string
+	seconds  map[int]int // requests in each second
+	fences   int         // shards that were fenced because their lease ran out
+	overlaps int         // of gates, where they are expected
+	tolerant bool        // of them
+	lists    []Listing   // that were given before, if listings are old
+	oldLists bool
 	log      []string
 }
 
@@ -49,6 +57,8 @@ const (
 	lateApply       // applied only after the node has given up
 	hangs           // never applied
 )
+
+var errBroken = errors.New("broken")
 
 type event struct {
 	at  time.Duration
@@ -80,6 +90,7 @@ func newWorld(t testing.TB, seed uint64, shards int, o Options) *world {
 		TB: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), base: strategy.Now().Add(10_000 * time.Hour),
 		leases: map[int]*Lease{}, beats: map[string]*Beat{}, shards: shards, options: o,
 		latency: 5 * time.Millisecond, opening: 30 * time.Millisecond, requests: map[string]int{}, lastHeld: map[int]string{},
+		seconds: map[int]int{},
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -132,8 +143,10 @@ type simNode struct {
 	ended  error
 	left   bool
 	ready  bool
-	stuck  map[int]bool
+	stuck  map[int]bool // opens that were given up and go on
+	hangs  map[int]bool // opens, until they are given up
 	fails  map[int]bool // opens
+	opens  map[int]int  // that were tried
 }
 
 func (w *world) start(name string) *simNode { return w.startWith(name, w.options) }
@@ -141,7 +154,7 @@ func (w *world) start(name string) *simNode { return w.startWith(name, w.options
 func (w *world) startWith(name string, o Options) *simNode {
 	n := &simNode{
 		w: w, name: name, inc: fmt.Sprintf("%s%d", name, len(w.nodes)), queue: newQueue(o.MaxConcurrency),
-		leases: map[int]*strategy.Lease{}, serving: map[int]bool{}, options: o, rate: 1, stuck: map[int]bool{}, fails: map[int]bool{},
+		leases: map[int]*strategy.Lease{}, serving: map[int]bool{}, options: o, rate: 1, stuck: map[int]bool{}, fails: map[int]bool{}, hangs: map[int]bool{}, opens: map[int]int{},
 	}
 	n.core = newCore(strategy.Node{Name: name, Address: name + ":1", Incarnation: n.inc}, w.shards, o)
 	n.core.random = w.random.Int64N
@@ -221,11 +234,16 @@ func (n *simNode) step(s step) {
 	switch {
 	case s.start != nil:
 		shard, lease := s.start.shard, s.start.lease
+		n.opens[shard]++
 		n.w.after(time.Duration(n.w.random.Int64N(int64(2*n.w.opening)+1)), func() {
 			n.deliver(func() {
-				if n.fails[shard] {
-					n.queue.started(shard, fmt.Errorf("broken"))
-				} else {
+				switch {
+				case n.hangs[shard]:
+					n.stuck[shard] = true
+					n.queue.started(shard, context.DeadlineExceeded)
+				case n.fails[shard]:
+					n.queue.started(shard, errBroken)
+				default:
 					n.serving[shard] = lease.Deadline() > n.now()
 					n.w.checkShard(shard)
 					n.queue.started(shard, nil)
@@ -240,6 +258,9 @@ func (n *simNode) step(s step) {
 			n.deliver(func() { n.queue.stopped(shard); n.pump() })
 		})
 	default:
+		if e, ok := s.told.(expired); ok {
+			n.w.fences += len(e.shards)
+		}
 		n.w.after(0, func() { n.deliver(func() { n.handle(s.told) }) })
 	}
 }
@@ -324,7 +345,11 @@ func (w *world) checkShard(shard int) {
 		if !n.serves(shard) {
 			continue
 		}
-		if owner != nil {
+		switch {
+		case owner == nil:
+		case w.tolerant:
+			w.overlaps++
+		default:
 			w.Errorf("seed %d: at %v shard %d is served by %s and %s", w.seed, w.time, shard, owner.inc, n.inc)
 		}
 		owner = n

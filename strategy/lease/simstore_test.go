@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"time"
 )
 
@@ -12,8 +13,10 @@ func (w *world) half() time.Duration { return time.Duration(w.random.Int64N(int6
 // send carries a request to the store and its answer back, unless it meets a fault.
 func (w *world) send(n *simNode, a action) {
 	w.requests[n.name]++
+	w.seconds[int(w.time/time.Second)]++
 	if r, ok := a.(doRenew); ok {
 		w.requests[n.name]--
+		w.seconds[int(w.time/time.Second)]--
 		for _, l := range r.leases {
 			w.send(n, doWriteLease{renewals, l})
 		}
@@ -75,7 +78,7 @@ func (w *world) apply(n *simNode, a action) any {
 		for name, b := range w.beats {
 			l.Heartbeats[name] = b.Version
 		}
-		return listed{listing: l}
+		return listed{listing: w.old(l)}
 	case doReadLease:
 		if r := w.leases[a.shard]; r != nil {
 			return leaseRead{shard: a.shard, lease: *r}
@@ -99,6 +102,27 @@ func (w *world) apply(n *simNode, a action) any {
 		return w.greet(a.address)
 	}
 	return setUp{}
+}
+
+// old is a listing that may be behind, and may omit what is there.
+func (w *world) old(l Listing) Listing {
+	w.lists = append(w.lists[max(len(w.lists)-20, 0):], Listing{maps.Clone(l.Leases), maps.Clone(l.Heartbeats)})
+	if !w.oldLists || w.random.IntN(2) == 0 {
+		return l
+	}
+	was := w.lists[w.random.IntN(len(w.lists))]
+	l = Listing{maps.Clone(was.Leases), maps.Clone(was.Heartbeats)}
+	for shard := range w.shards {
+		if w.random.IntN(4) == 0 {
+			delete(l.Leases, shard)
+		}
+	}
+	for _, n := range w.nodes {
+		if w.random.IntN(4) == 0 {
+			delete(l.Heartbeats, n.name)
+		}
+	}
+	return l
 }
 
 func (w *world) next() Version { w.writes++; return Version(fmt.Sprint("v", w.writes)) }
