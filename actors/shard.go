@@ -33,6 +33,7 @@ type Shard struct {
 	gate   *gate
 	db     atomic.Pointer[slatedb.DB] // set before any child exists
 	waits  waits
+	replay replay
 
 	dirty    atomic.Bool   // written to since the last flush began
 	written  atomic.Uint64 // highest sequence number written here
@@ -66,6 +67,7 @@ func newShard(number int, opening string, lease *strategy.Lease, c *Config, r *r
 	}
 	s.gate = &gate{status: &s.status, lease: lease}
 	s.waits.d.interval = c.FlushInterval
+	s.replay.found = firstLog
 	return s
 }
 
@@ -265,6 +267,14 @@ func (s *Shard) do(next step) {
 func (s *Shard) flush() {
 	s.dirty.Store(false)
 	s.DB().FlushAsync(slatedb.WAL, s.flushed)
+	if s.replay.flushing(clock.Now()) {
+		s.flushTables()
+	}
+}
+
+// flushTables lets the next opening read less of the log. Nobody waits for it.
+func (s *Shard) flushTables() {
+	s.DB().FlushAsync(slatedb.Memtable, func(error) { s.replay.flushed() })
 }
 
 // flushed follows the end of a flush. Those who wait for an answer are first, and the
@@ -298,8 +308,12 @@ func (s *Shard) sendNotifier(message any) {
 func (s *Shard) stop() {
 	s.status.stopping()
 	s.shut()
-	if s.DB() != nil {
-		s.hurry()
+	if s.DB() == nil {
+		return
+	}
+	s.hurry()
+	if s.replay.ending(clock.Now()) {
+		s.flushTables()
 	}
 }
 
