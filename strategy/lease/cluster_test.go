@@ -1,6 +1,7 @@
 package lease
 
 import (
+	"os"
 	"testing"
 	"time"
 
@@ -8,6 +9,29 @@ import (
 )
 
 var errNobody = strategy.ErrNobody
+
+// seeds is how many seeds are tried.
+func seeds(normal uint64) uint64 {
+	if os.Getenv("SLAP_STRESS") == "1" {
+		return 10 * normal
+	}
+	return normal
+}
+
+var abc = []string{"a", "b", "c"}
+
+// cluster is a world of three nodes that have come to rest.
+func cluster(t *testing.T, seed uint64, shards int) *world {
+	t.Helper()
+	w := newWorld(t, seed, shards, Options{TTL: 3 * time.Second})
+	for _, name := range abc {
+		w.start(name)
+	}
+	w.run(10*time.Second + time.Duration(w.random.Int64N(int64(time.Second))))
+	w.balanced()
+	w.moves, w.fences = 0, 0
+	return w
+}
 
 func TestLL4_OneNodeTakesEverything(t *testing.T) {
 	w := newWorld(t, 1, 8, Options{TTL: 3 * time.Second})
@@ -20,7 +44,7 @@ func TestLL4_OneNodeTakesEverything(t *testing.T) {
 }
 
 func TestP3_3_NodesThatJoinGetTheirShare(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range seeds(2) {
 		w := newWorld(t, seed, 256, Options{TTL: 3 * time.Second})
 		for i := range 9 {
 			w.moves = 0
@@ -40,7 +64,7 @@ func TestP3_3_NodesThatJoinGetTheirShare(t *testing.T) {
 }
 
 func TestP3_3_NodesThatStartAtOnce(t *testing.T) {
-	for seed := range uint64(5) {
+	for seed := range seeds(2) {
 		w := newWorld(t, seed, 256, Options{TTL: 3 * time.Second})
 		for i := range 9 {
 			w.start(string(rune('a' + i)))
@@ -59,7 +83,7 @@ func TestP3_3_NodesThatStartAtOnce(t *testing.T) {
 }
 
 func TestFO2_ShardsOfAKilledNodeAreServedAgain(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range seeds(30) {
 		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
 		var nodes []*simNode
 		for _, name := range []string{"a", "b", "c"} {
@@ -74,7 +98,7 @@ func TestFO2_ShardsOfAKilledNodeAreServedAgain(t *testing.T) {
 }
 
 func TestP6_3_ANodeThatLeavesHandsOverAtOnce(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range seeds(30) {
 		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
 		for _, name := range []string{"a", "b", "c"} {
 			w.start(name)
@@ -91,7 +115,7 @@ func TestP6_3_ANodeThatLeavesHandsOverAtOnce(t *testing.T) {
 }
 
 func TestFO3_APausedNodeServesNothingWhenItWakes(t *testing.T) {
-	for seed := range uint64(100) {
+	for seed := range seeds(30) {
 		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
 		for _, name := range []string{"a", "b", "c"} {
 			w.start(name)
@@ -109,7 +133,7 @@ func TestFO3_APausedNodeServesNothingWhenItWakes(t *testing.T) {
 
 // Under faults of any kind no two gates are open, and afterwards all is well.
 func TestP2_RandomFaultsNeverOpenTwoGates(t *testing.T) {
-	for seed := range uint64(300) {
+	for seed := range seeds(60) {
 		w := newWorld(t, seed, 6, Options{TTL: 3 * time.Second})
 		storm := true
 		w.faults = func(w *world, _ *simNode, _ action) fault {

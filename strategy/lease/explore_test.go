@@ -2,7 +2,7 @@ package lease
 
 import (
 	"fmt"
-		"strings"
+	"strings"
 	"time"
 )
 
@@ -255,4 +255,3 @@ func maxOf(all []int) (most int) {
 	}
 	return most
 }
-

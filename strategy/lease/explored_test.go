@@ -126,7 +126,7 @@ var broken = []exploration{
 	{
 		name: "the generation begins anew", catches: "S5", names: two, ttls: bothFour, budget: budget{Delete: 1, Kill: 1}, total: 2, writes: true,
 		input: func(n *explored, in any) any {
-			n.core.highest = 0
+			n.core.highest, n.wall = 0, 1
 			return in
 		},
 	},

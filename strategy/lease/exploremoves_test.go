@@ -549,6 +549,10 @@ func (s *situation) damage(remove bool) bool {
 	if s.record.Version == "" || s.record.Unreadable {
 		return false
 	}
+	for i := range s.nodes {
+		s.nodes[i] = s.nodes[i].clone()
+		s.nodes[i].wall += 100
+	}
 	s.record = Lease{Version: s.next(), Unreadable: true}
 	if remove {
 		s.record = Lease{}

@@ -82,16 +82,17 @@ type explored struct {
 	toRunner  []action
 	toLoop    []report
 	wires     []wire
-	serial    int // of nonces
-	ends      int // with an error
-	ahead     int // ticks of its clock, beyond the others'
+	serial    int   // of nonces
+	wall      int64 // Unix time, which goes on only as records are damaged
+	ends      int   // with an error
+	ahead     int   // ticks of its clock, beyond the others'
 	wantsHint bool
 	blind     bool // by a bug: for what is stuck
 }
 
 func newExplored(i int, name string, o Options) *explored {
 	n := &explored{
-		name: name, inc: fmt.Sprintf("%s%d", name, i), options: o, now: exploreBase, queue: newQueue(1),
+		name: name, inc: fmt.Sprintf("%s%d", name, i), options: o, now: exploreBase, wall: 1, queue: newQueue(1),
 	}
 	n.core = newCore(strategy.Node{Name: name, Address: n.inc + ":1", Incarnation: n.inc}, 1, o)
 	return n
@@ -174,7 +175,7 @@ func (n *explored) handle(input any) {
 	c.random = func(k int64) int64 { return (k - 1) / 2 }
 	c.nonce = func() string { n.serial++; return fmt.Sprintf("%c%s-%d", mark, n.inc, n.serial) }
 	c.inFlight = func(int) bool { return n.stuck && !n.blind }
-	for _, a := range c.handle(moment{n.now, time.Unix(1, 0)}, input) {
+	for _, a := range c.handle(moment{n.now, time.Unix(n.wall, 0)}, input) {
 		n.carryOut(a)
 	}
 	n.wake = c.wake()

@@ -27,7 +27,7 @@ func (c *core) quota() int {
 			shards--
 		}
 	}
-	live := []holder{{c.node.Name, c.staying()}}
+	live := []holder{{c.node.Name, c.staying() + c.coming()}}
 	for _, name := range c.names() {
 		p := c.peers[name]
 		if p.alive(c) && p.state == Live {
@@ -45,6 +45,18 @@ func (c *core) staying() (held int) {
 		}
 	}
 	return held
+}
+
+// coming is how many shards are under this node's name without being held: it had them
+// before it started, or until it was late, and they need not move.
+func (c *core) coming() (shards int) {
+	for n := range c.shards {
+		s := &c.shards[n]
+		if s.held == nil && s.upToDate() && s.read.Record.Owner == c.node.Name && s.local == away && !c.unfit(s) {
+			shards++
+		}
+	}
+	return shards
 }
 
 // holds is how many shards the node holds and does not give up.

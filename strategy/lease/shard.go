@@ -40,6 +40,7 @@ type holding struct {
 	version    Version          // that the next write replaces
 	doubt      bool             // the record has to be read before the next write
 	retried    bool             // renewed again after such a read
+	missed     bool             // by the last round, because a request was on its way
 	releasing  bool
 	abandoned  bool             // an open or close hangs: the lease runs out (P4.3)
 	retry      strategy.Instant // when to open, or to free, again
@@ -180,6 +181,7 @@ func (c *core) leaseRead(in leaseRead) {
 	default:
 		c.failed(in.err)
 	}
+	c.catchUp(s)
 	if s.asked {
 		s.asked = false
 		c.place()
@@ -191,11 +193,24 @@ func (c *core) learn(s *shard, l Lease) {
 	s.see(l.Version, c.now.at)
 	s.absent = false
 	c.note(s, l)
+	inDoubt := s.held != nil && (s.held.doubt || s.held.fenced)
 	if w, ok := s.ours(l.Record.Nonce); ok {
 		c.applied(s, w, l.Version)
 	}
 	if s.held != nil && (s.held.doubt || s.held.fenced) {
 		c.judge(s, l)
+	}
+	if inDoubt && s.held != nil {
+		c.renewAgain(s)
+	}
+}
+
+// renewAgain renews a lease that was in doubt, once in a round.
+func (c *core) renewAgain(s *shard) {
+	h := s.held
+	if c.due(s) && !h.retried && !h.fenced {
+		h.retried = true
+		c.renewAll([]*shard{s})
 	}
 }
 
@@ -230,16 +245,11 @@ func (c *core) judge(s *shard, l Lease) {
 		h.version, h.doubt = l.Version, false
 	case !ours:
 		c.lost(s)
-		return
 	default:
 		h.version, h.doubt = l.Version, false
 		if h.fenced {
 			c.reopenAfterFence(s)
 		}
-	}
-	if c.stale(h.renewed) && h.deadline > c.now.at && !h.retried && !h.releasing && !h.fenced {
-		h.retried = true
-		c.renewAll([]*shard{s})
 	}
 }
 

@@ -44,6 +44,7 @@ type world struct {
 	tolerant bool        // of them
 	lists    []Listing   // that were given before, if listings are old
 	oldLists bool
+	silent   string // an address that does not answer
 	log      []string
 }
 

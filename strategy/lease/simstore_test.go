@@ -106,8 +106,11 @@ func (w *world) apply(n *simNode, a action) any {
 
 // old is a listing that may be behind, and may omit what is there.
 func (w *world) old(l Listing) Listing {
+	if !w.oldLists {
+		return l
+	}
 	w.lists = append(w.lists[max(len(w.lists)-20, 0):], Listing{maps.Clone(l.Leases), maps.Clone(l.Heartbeats)})
-	if !w.oldLists || w.random.IntN(2) == 0 {
+	if w.random.IntN(2) == 0 {
 		return l
 	}
 	was := w.lists[w.random.IntN(len(w.lists))]
@@ -158,6 +161,9 @@ func (w *world) writeBeat(b Beat) (Version, error) {
 
 // greet asks the newest process at the address.
 func (w *world) greet(address string) any {
+	if address == w.silent {
+		return greeted{err: context.DeadlineExceeded}
+	}
 	for i := len(w.nodes) - 1; i >= 0; i-- {
 		n := w.nodes[i]
 		switch {

@@ -57,18 +57,42 @@ func (c *core) renew() {
 	for n := range c.shards {
 		s := &c.shards[n]
 		h := s.held
-		if h == nil || h.abandoned || s.sent != nil || h.deadline <= c.now.at {
+		if h == nil || h.abandoned || h.deadline <= c.now.at {
 			continue
 		}
 		h.retried = false
+		h.missed = s.sent != nil || s.reading
 		switch {
+		case h.missed:
 		case h.doubt || h.fenced:
 			c.read(s)
-		case c.stale(h.renewed) && !(h.releasing && s.local == away):
+		case c.due(s):
 			due = append(due, s)
 		}
 	}
 	c.renewAll(due)
+}
+
+// due says whether a lease that is held and not in doubt is to be renewed.
+func (c *core) due(s *shard) bool {
+	h := s.held
+	return c.stale(h.renewed) && h.deadline > c.now.at && !(h.releasing && s.local == away)
+}
+
+// catchUp does what a round has left out because a request was on its way that has ended
+// without success.
+func (c *core) catchUp(s *shard) {
+	h := s.held
+	if h == nil || !h.missed || h.abandoned || s.sent != nil || s.reading {
+		return
+	}
+	h.missed = false
+	switch {
+	case h.doubt || h.fenced:
+		c.read(s)
+	case c.due(s):
+		c.renewAll([]*shard{s})
+	}
 }
 
 func (c *core) renewAll(due []*shard) {
@@ -111,6 +135,7 @@ func (c *core) leaseWritten(in leaseWritten) {
 	default:
 		c.failed(in.err)
 	}
+	c.catchUp(s)
 }
 
 // applied follows a write that is known to be what the record says. The deadline counts
