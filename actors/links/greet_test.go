@@ -10,6 +10,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/slap-go/slap/internal/relay"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 )
@@ -134,13 +135,13 @@ func TestCALL7_AConnectionIsWaitedForASecond(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	// A peer that answers late is connected to, although no call has waited for that.
-	p := newProxy(t, b.Self().Address)
-	p.hold()
-	to := strategy.Node{Name: "b", Address: p.address()}
+	p := relay.Start(t, b.Self().Address)
+	p.Hold()
+	to := strategy.Node{Name: "b", Address: p.Address()}
 	if _, err = a.Do(t.Context(), 10*time.Millisecond, to, request(messages.Way_WAY_ASK, wrapperspb.String("x"))); err == nil {
 		t.Error("answered through a proxy that holds all")
 	}
-	p.flow()
+	p.Flow()
 	k, err := a.link(to)
 	if err != nil {
 		t.Fatal(err)

@@ -13,18 +13,19 @@ import (
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/slap-go/slap/internal/relay"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 )
 
 // behind is the node as it is reached through the proxy.
-func behind(p *proxy, n *node) strategy.Node {
-	return strategy.Node{Name: n.Self().Name, Address: p.address()}
+func behind(p *relay.Relay, n *node) strategy.Node {
+	return strategy.Node{Name: n.Self().Name, Address: p.Address()}
 }
 
 func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 	a, b := startNode(t, "a"), startNode(t, "b")
-	p := newProxy(t, b.Self().Address)
+	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
 	arrived := make(chan *Incoming, 100)
 	b.do(func(r *Incoming) { arrived <- r })
@@ -39,7 +40,7 @@ func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 		<-arrived
 	}
 	began := time.Now()
-	p.cut()
+	p.Cut()
 	for range 10 {
 		wantError(t, <-errs, messages.ErrOutcomeUnknown, messages.ErrConnectionLost, "b")
 	}
@@ -64,12 +65,12 @@ func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
 	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
-	p := newProxy(t, b.Self().Address)
+	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
 	if _, err := a.ask(t.Context(), to, "x"); err != nil {
 		t.Fatal(err)
 	}
-	p.hold()
+	p.Hold()
 	began := time.Now()
 	_, err := a.ask(t.Context(), to, "held")
 	wantError(t, err, messages.ErrOutcomeUnknown, messages.ErrConnectionLost, "b")
@@ -84,7 +85,7 @@ func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
 	wantError(t, err, messages.ErrNotExecuted, messages.ErrNoConnection, "b")
 	a.told(t, "peer.unreachable")
 	served := b.served.Load()
-	p.flow()
+	p.Flow()
 	eventually(t, func() error { _, err := a.ask(t.Context(), to, "x"); return err })
 	if n := b.served.Load(); n > served+2 { // the one held, and the last
 		t.Errorf("%d were served afterwards", n-served)
@@ -95,12 +96,12 @@ func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
 func TestP8_1_WhatIsQueuedIsNotExecuted(t *testing.T) {
 	t.Parallel()
 	a, b := startNode(t, "a"), startNode(t, "b")
-	p := newProxy(t, b.Self().Address)
+	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
 	if _, err := a.ask(t.Context(), to, "x"); err != nil {
 		t.Fatal(err)
 	}
-	p.hold()
+	p.Hold()
 	large := wrapperspb.Bytes(make([]byte, 1<<20))
 	var wg sync.WaitGroup
 	var unsent, unknown atomic.Int64
@@ -119,7 +120,7 @@ func TestP8_1_WhatIsQueuedIsNotExecuted(t *testing.T) {
 	if unsent.Load() == 0 || unknown.Load() == 0 || unsent.Load()+unknown.Load() != 40 {
 		t.Errorf("%d unsent, %d unknown", unsent.Load(), unknown.Load())
 	}
-	p.flow()
+	p.Flow()
 	eventually(t, func() error { _, err := a.ask(context.Background(), to, "x"); return err })
 	if n := b.served.Load() - 2; n > unknown.Load() {
 		t.Errorf("%d were served, of which %d may have been", n, unknown.Load())
@@ -180,7 +181,7 @@ func TestP8_1_NothingIsSentTwiceThroughLosses(t *testing.T) {
 	seed := time.Now().UnixNano()
 	random := rand.New(rand.NewPCG(uint64(seed), 0))
 	a, b := startNode(t, "a"), startNode(t, "b")
-	p := newProxy(t, b.Self().Address)
+	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
 	var mu sync.Mutex
 	runs := map[string]int{}
@@ -198,7 +199,7 @@ func TestP8_1_NothingIsSentTwiceThroughLosses(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(time.Duration(random.IntN(30)+1) * time.Millisecond):
-				p.cut()
+				p.Cut()
 			}
 		}
 	})
@@ -223,7 +224,7 @@ func TestP8_1_NothingIsSentTwiceThroughLosses(t *testing.T) {
 	close(stop)
 	cutter.Wait()
 	close(outcomes)
-	p.cut()
+	p.Cut()
 	counts := map[string]int{}
 	for o := range outcomes {
 		mu.Lock()

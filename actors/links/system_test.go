@@ -9,6 +9,8 @@ import (
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/asynkron/protoactor-go/remote"
 	"google.golang.org/protobuf/types/known/wrapperspb"
+
+	"github.com/slap-go/slap/internal/relay"
 )
 
 // foreign is an application's own system with a remote.
@@ -77,9 +79,9 @@ func TestP7_4_WithoutRemoteOptionsItIsRefused(t *testing.T) {
 func TestP7_1_ANodeStopsQuickly(t *testing.T) {
 	t.Parallel()
 	live := startNode(t, "live")
-	held := newProxy(t, live.Self().Address)
+	held := relay.Start(t, live.Self().Address)
 	for what, address := range map[string]string{
-		"refused": "127.0.0.1:1", "silent": silentAddress(t), "live": live.Self().Address, "held": held.address(),
+		"refused": "127.0.0.1:1", "silent": silentAddress(t), "live": live.Self().Address, "held": held.Address(),
 	} {
 		a := startNode(t, "a")
 		pid := actor.NewPID(address, "nobody")
@@ -90,7 +92,7 @@ func TestP7_1_ANodeStopsQuickly(t *testing.T) {
 		back := a.system.Root.Spawn(actor.PropsFromFunc(func(actor.Context) {}))
 		live.system.Root.Send(back, wrapperspb.String("x"))
 		if what == "held" {
-			held.hold()
+			held.Hold()
 		}
 		began := time.Now()
 		ctx, cancel := context.WithTimeout(context.Background(), someTime)
@@ -108,5 +110,5 @@ func TestP7_1_ANodeStopsQuickly(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	held.flow()
+	held.Flow()
 }
