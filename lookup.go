@@ -106,6 +106,17 @@ func (c *Cluster) Assignments() []Assignment {
 	return all
 }
 
+// Unreachable are the names of the nodes that this one has needed within the last minute
+// and cannot reach, in order: the status of [PeerUnreachable] and [PeerReachable]. Such a
+// node keeps its shards as long as it reaches the store.
+func (c *Cluster) Unreachable() []string {
+	node := c.node.Load()
+	if node == nil || c.ended() {
+		return nil
+	}
+	return node.Unreachable()
+}
+
 // readyPoll is the time between two looks at the shards in AwaitReady.
 const readyPoll = 5 * time.Millisecond
 

@@ -24,6 +24,7 @@ type several struct {
 
 	config  slap.Config // what all have in common
 	lease   lease.Options
+	adjust  func(name string, c *slap.Config) // nil: nothing more
 	nodes   map[string]*slap.Cluster
 	claimed atomic.Int64 // leases, by all nodes
 	ended   atomic.Int64 // openings of shards
@@ -71,6 +72,9 @@ func (s *several) make(name string) *slap.Cluster {
 	}
 	c := s.config
 	c.Name, c.Listen, c.Strategy = name, "127.0.0.1:0", place
+	if s.adjust != nil {
+		s.adjust(name, &c)
+	}
 	node, err := slap.New(c)
 	if err != nil {
 		s.Fatal(err)
