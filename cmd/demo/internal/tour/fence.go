@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"time"
 
@@ -16,47 +17,46 @@ import (
 func (t *tour) fence(ctx context.Context) (string, error) {
 	shard := rand.IntN(shards)
 	var took time.Duration
-	err := t.faulty(ctx, func() error {
+	err := t.faulty(ctx, func() (err error) {
 		owner := t.picture().owner(shard)
 		bounded, cancel := bound(ctx)
 		defer cancel()
+		t.sayf("an intruder opens the database of shard %d, which %s serves", shard, owner)
 		if err := intruder.Fence(bounded, t.store, shard); err != nil {
 			return err
 		}
-		began := time.Now()
-		t.sayf("the database of shard %d, which %s serves, was opened from outside", shard, owner)
-		err := t.reopened(bounded, owner, shard)
-		took = time.Since(began)
+		took, err = t.reopened(bounded, owner, shard)
 		return err
 	})
-	return fmt.Sprintf("shard %d fenced, served again after %s", shard, seconds(took)), err
+	return fmt.Sprintf("shard %d fenced, opened again after %s", shard, seconds(took)), err
 }
 
 // reopened tells what the owner says of the shard until that is served again.
-func (t *tour) reopened(ctx context.Context, owner string, shard int) error {
+func (t *tour) reopened(ctx context.Context, owner string, shard int) (took time.Duration, err error) {
 	var fenced, started journal.Entry
-	var from *client.Client
-	for _, m := range t.members {
-		if m.name == owner {
-			from = m.client
-		}
-	}
-	err := t.await(ctx, func(picture) (err error) {
-		fenced, err = event(ctx, from, "shard.fenced", shard, time.Time{})
+	node := t.client(owner)
+	err = t.await(ctx, func(picture) (err error) {
+		fenced, err = event(ctx, node, "shard.fenced", shard, time.Time{})
 		return err
 	})
 	if err != nil {
-		return err
+		return 0, err
 	}
-	t.sayf("%s says: shard %d was fenced", owner, shard)
+	t.sayf("%s says: %s", owner, fenced.Text)
 	err = t.await(ctx, func(p picture) (err error) {
-		started, err = event(ctx, from, "shard.start", shard, fenced.Time)
+		started, err = event(ctx, node, "shard.start", shard, fenced.Time)
 		return errors.Join(err, p.served())
 	})
+	took = started.Time.Sub(fenced.Time)
 	if err == nil {
-		t.sayf("%s opened it again after %s", owner, seconds(started.Time.Sub(fenced.Time)))
+		t.sayf("%s opened it again %s after that", owner, seconds(took))
 	}
-	return err
+	return took, err
+}
+
+func (t *tour) client(name string) *client.Client {
+	at := slices.IndexFunc(t.members, func(m *member) bool { return m.name == name })
+	return t.members[at].client
 }
 
 // event finds an event of a shard that happened on a node after a moment.

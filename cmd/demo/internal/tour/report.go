@@ -2,6 +2,7 @@ package tour
 
 import (
 	"fmt"
+	"io"
 	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/load"
@@ -15,21 +16,25 @@ type row struct {
 	verdict        load.Verdict
 }
 
-// table ends the tour. It fails if any step found something wrong.
-func (t *tour) table() error {
-	const form = "%-10s  %-45s  %11s  %12v  %4v\n"
-	fmt.Fprintf(t.out, "\n"+form, "", "", "LONGEST", "", "")
-	fmt.Fprintf(t.out, form, "STEP", "WHAT HAPPENED", "UNWRITABLE", "ACKNOWLEDGED", "LOST")
-	var failed error
-	for _, r := range t.rows {
+// report is the table at the end of the tour. It fails if any step found something wrong.
+func report(out io.Writer, rows []row) (failed error) {
+	const form = "%-10s  %-45s  %14v  %12v  %4v\n"
+	fmt.Fprintf(out, "\n"+form, "STEP", "WHAT HAPPENED", "LONGEST OUTAGE", "ACKNOWLEDGED", "LOST")
+	all := int64(0)
+	for _, r := range rows {
 		outage := "-"
 		if r.tally.Acknowledged > 0 {
 			outage = seconds(r.outage)
 		}
-		fmt.Fprintf(t.out, form, r.step, r.happened, outage, r.tally.Acknowledged, r.verdict.Lost)
+		all += r.tally.Acknowledged
+		fmt.Fprintf(out, form, r.step, r.happened, outage, r.tally.Acknowledged, r.verdict.Lost)
 		if failed == nil && !r.verdict.OK() {
 			failed = fmt.Errorf("%s: %s", r.step, r.verdict)
 		}
+	}
+	fmt.Fprintln(out, "\nAn outage is the time in which no write to one shard, that with the longest, was acknowledged.")
+	if failed == nil {
+		fmt.Fprintf(out, "Of %d acknowledged writes none was lost.\n", all)
 	}
 	return failed
 }

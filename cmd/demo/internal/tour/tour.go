@@ -63,7 +63,7 @@ func Run(ctx context.Context, o Options, out io.Writer) error {
 	if err := t.dismiss(ctx); err != nil {
 		return err
 	}
-	return t.table()
+	return report(out, t.rows)
 }
 
 // place is the store's URL and what removes it afterwards.
@@ -99,8 +99,9 @@ func newTour(executable, url string, out io.Writer) (*tour, error) {
 
 func (t *tour) introduce(url string) {
 	fmt.Fprintf(t.out, "Nodes a, b and c share %d shards in %s\n"+
-		"A lease lasts %d s if it is not renewed. A write is acknowledged once it is durable.\n"+
-		"Each line of shards shows what each node says of shards 0 to %d:\n%s\n", shards, url, ttl/time.Second, shards-1, legend)
+		"Leases last %d s unrenewed. Writes are acknowledged once durable, flushed every %d ms (default 100).\n"+
+		"Each line of shards shows what each node says of shards 0 to %d:\n%s\n",
+		shards, url, ttl/time.Second, flushed/time.Millisecond, shards-1, legend)
 }
 
 func (t *tour) close() {
