@@ -6,14 +6,19 @@ TEST   ?= ./...
 export CGO_ENABLED ?= 1
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test check stress bench bench-native build fmt lint tidy race docs coverage proto slatedb s3server clean
+.PHONY: help demo demo-s3 test check stress failover bench bench-native build fmt lint tidy race docs coverage proto slatedb s3server clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-demo: slatedb ## the guided tour: load, kill -9, restart, clean stop, a fence
+demo: slatedb ## the guided tour of three nodes: load, kill -9, restart, clean stop, a fence
 	@$(GO) build -v -o bin/demo ./cmd/demo
 	@bin/demo tour
+
+demo-s3: slatedb s3server ## the same tour on the S3 test server; on another: bin/demo tour --store s3://…
+	@$(GO) build -v -o bin/demo ./cmd/demo
+	@$(GO) build -v -o bin/s3run ./internal/s3test/run
+	@bin/s3run bin/demo tour --store '{store}'
 
 test: slatedb s3server ## all tests, under seven minutes on two cores
 	$(GO) test -timeout 10m $(TEST)
@@ -22,6 +27,10 @@ check: fmt-check vet lint tidy-check docs race ## format, vet, lint, tidy, docs,
 
 stress: slatedb s3server ## the long forms of the tests (about an hour)
 	SLAP_STRESS=1 $(GO) test -timeout 120m -count=1 -v $(TEST)
+
+failover: slatedb s3server ## nodes that are killed, paused and stopped, many times in a row (about half an hour)
+	SLAP_FAILOVER=1 $(GO) test -timeout 90m -count=1 -v \
+	  -run 'TestFO[0-9]|TestP3_3_|TestP6_1_|TestACleanStopUnderLoad|TestNotExecutedIsTrueWhile' . ./cmd/demo
 
 bench: slatedb s3server ## each benchmark beside its peer, one line for each target
 	@$(GO) build -v -o bin/bench ./test/bench
