@@ -23,23 +23,27 @@ func Test(t *testing.T, start func(t *testing.T, out *strings.Builder) (input fu
 		t.Fatalf("no transcripts: %v", err)
 	}
 	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
-			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var out strings.Builder
-			play(string(want), start(t, &out), &out)
-			if *rewrite {
-				if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				return
-			}
-			if got := out.String(); got != string(want) {
-				t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
-			}
-		})
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) { File(t, file, start) })
+	}
+}
+
+// File is [Test] for one file.
+func File(t *testing.T, file string, start func(t *testing.T, out *strings.Builder) (input func(words []string))) {
+	t.Helper()
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	play(string(want), start(t, &out), &out)
+	if *rewrite {
+		if err := os.WriteFile(file, []byte(out.String()), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if got := out.String(); got != string(want) {
+		t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
 	}
 }
 
