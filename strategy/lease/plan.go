@@ -97,11 +97,13 @@ func (c *core) examine() {
 	}
 }
 
-// claim claims what is free up to the quota, and what others could not keep open.
+// claim claims what is free up to the quota, what others could not keep open, and all that
+// is under this node's name (P6.1): nobody else may claim that for a TTL, and what is above
+// the quota is handed over.
 func (c *core) claim(quota int) {
 	need := quota - c.taken()
 	for _, s := range c.candidates() {
-		if need <= 0 && !s.failedElsewhere {
+		if need <= 0 && !s.failedElsewhere && s.read.Record.Owner != c.node.Name {
 			continue
 		}
 		if !s.failedElsewhere {
