@@ -42,7 +42,7 @@ func (t *tour) reopened(ctx context.Context, owner string, shard int) (took time
 	if err != nil {
 		return 0, err
 	}
-	t.sayf("%s says: %s", owner, fenced.Text)
+	t.sayf("%s tells that shard %d was fenced", owner, shard)
 	err = t.await(ctx, func(p picture) (err error) {
 		started, err = event(ctx, node, "shard.start", shard, fenced.Time)
 		return errors.Join(err, p.served())
