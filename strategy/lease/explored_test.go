@@ -16,7 +16,7 @@ var (
 
 func explorationLimit(normal int) int {
 	if os.Getenv("SLAP_STRESS") == "1" {
-		return 30 * normal
+		return 40 * normal
 	}
 	return normal
 }
@@ -42,7 +42,7 @@ func TestP2_EveryWayOfOneShard(t *testing.T) {
 		e := &explorations[i]
 		t.Run(e.name, func(t *testing.T) {
 			began := time.Now()
-			x := e.explore(explorationLimit(5_000))
+			x := e.explore(explorationLimit(3_500))
 			t.Logf("%d situations, all ways with %d of %d, %d settled within %d ticks, %v",
 				len(x.seen), x.whole, e.total, x.settled, x.worst, time.Since(began).Round(time.Millisecond))
 			if x.found != nil {

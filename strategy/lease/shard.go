@@ -172,14 +172,14 @@ func (c *core) refresh(n int) {
 // leaseRead takes a record in.
 func (c *core) leaseRead(in leaseRead) {
 	s := &c.shards[in.shard]
-	s.reading, c.round.again = false, true
+	s.reading = false
 	switch {
 	case in.err == nil:
 		c.learn(s, in.lease)
 	case errors.Is(in.err, ErrMissing):
 		c.learn(s, Lease{Shard: in.shard})
 	default:
-		c.failed(in.err)
+		c.failed(in.err) // the next round reads again
 	}
 	c.catchUp(s)
 	if s.asked {
@@ -190,6 +190,7 @@ func (c *core) leaseRead(in leaseRead) {
 }
 
 func (c *core) learn(s *shard, l Lease) {
+	c.round.again = true
 	s.see(l.Version, c.now.at)
 	s.absent = false
 	c.note(s, l)

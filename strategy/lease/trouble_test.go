@@ -364,3 +364,31 @@ func TestOL16_WhatAQuietClusterCosts(t *testing.T) {
 		}
 	}
 }
+
+// A store that takes heartbeats but no leases is not asked more often for that.
+func TestP2_7_RefusedLeasesAreNotAskedForAgainAndAgain(t *testing.T) {
+	for name, refuses := range map[string]func(action) bool{
+		"writes": func(a action) bool { _, ok := a.(doWriteLease); return ok },
+		"reads":  func(a action) bool { _, ok := a.(doReadLease); return ok },
+	} {
+		w := newWorld(t, 1, 8, Options{TTL: 3 * time.Second})
+		w.faults = func(_ *world, _ *simNode, a action) fault {
+			if refuses(a) {
+				return refused
+			}
+			return none
+		}
+		w.start("a")
+		w.run(10 * time.Second)
+		w.seconds = map[int]int{}
+		w.run(10 * time.Second)
+		for _, n := range w.seconds {
+			if n > 40 {
+				t.Fatalf("%s: %d requests in a second", name, n)
+			}
+		}
+		w.faults = nil
+		w.run(3 * time.Second)
+		w.balanced()
+	}
+}

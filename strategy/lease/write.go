@@ -116,9 +116,10 @@ func (c *core) leaseWritten(in leaseWritten) {
 		return
 	}
 	w := *s.sent
-	s.sent, c.round.again = nil, true
+	s.sent = nil
 	switch {
 	case in.err == nil:
+		c.round.again = true
 		s.see(in.version, c.now.at)
 		c.note(s, Lease{Shard: s.number, Version: in.version, Record: w.record})
 		c.applied(s, w, in.version)
