@@ -93,7 +93,13 @@ func stopNode(t *testing.T, node *process.Node) {
 // demo runs the demo to its end and returns what it wrote and its exit status.
 func demo(t *testing.T, env []string, arguments ...string) (stdout, stderr string, status int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	return demoWithin(t, patience, env, arguments...)
+}
+
+// demoWithin is demo for what takes longer.
+func demoWithin(t *testing.T, limit time.Duration, env []string, arguments ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), limit)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, arguments...)
 	var out, problems strings.Builder
