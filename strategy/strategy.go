@@ -66,32 +66,15 @@ type Closed struct {
 // order they were made. Answers and the calls of [Strategy.HandleShardDown] come in the
 // order of what they tell.
 type Runtime interface {
+	Host
+	Network
+
 	// Shards is the number of shards of the cluster.
 	Shards() int
-
-	// Node is this node. Its address is empty if it does not listen.
-	Node() Node
 
 	// Store is where the cluster lives, and Path where in it.
 	Store() store.Store
 	Path() string
-
-	// StartShard opens the shard and answers with [Started]. The shard serves as
-	// long as the lease lasts; a strategy without leases gives nil.
-	StartShard(shard int, lease *Lease, replyTo *actor.PID)
-
-	// StopShard closes the shard and answers with [Closed].
-	StopShard(shard int, replyTo *actor.PID)
-
-	// InFlight says whether an open or close of the shard goes on here that was given up.
-	InFlight(shard int) bool
-
-	// Greet asks who answers at an address. It fails with [ErrNobody] if nobody does for
-	// certain, and with any other error if that cannot be told, after two seconds at most.
-	Greet(ctx context.Context, address string) (Node, error)
-
-	// Hint lets another node look at once at what has changed. It may get lost.
-	Hint(to Node)
 
 	// Publish tells an event, which is from Origin. It may be called at any time.
 	Publish(e messages.Event)
@@ -106,6 +89,32 @@ type Runtime interface {
 
 	// Logger is the node's logger.
 	Logger() *slog.Logger
+}
+
+// Host opens and closes the shards of a node.
+type Host interface {
+	// StartShard opens the shard and answers with [Started]. The shard serves as
+	// long as the lease lasts; a strategy without leases gives nil.
+	StartShard(shard int, lease *Lease, replyTo *actor.PID)
+
+	// StopShard closes the shard and answers with [Closed].
+	StopShard(shard int, replyTo *actor.PID)
+
+	// InFlight says whether an open or close of the shard goes on here that was given up.
+	InFlight(shard int) bool
+}
+
+// Network is what a node knows of itself and can ask of others.
+type Network interface {
+	// Node is this node. Its address is empty if it does not listen.
+	Node() Node
+
+	// Greet asks who answers at an address. It fails with [ErrNobody] if nobody does for
+	// certain, and with any other error if that cannot be told, after two seconds at most.
+	Greet(ctx context.Context, address string) (Node, error)
+
+	// Hint lets another node look at once at what has changed. It may get lost.
+	Hint(to Node)
 }
 
 // Node says who a node is to the others.

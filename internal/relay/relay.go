@@ -22,7 +22,7 @@ type Relay struct {
 // Start starts a relay to the address on loopback, which ends with the test.
 func Start(tb testing.TB, to string) *Relay {
 	tb.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // it is closed below
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func (r *Relay) accept() {
 		if err != nil {
 			return
 		}
-		to, err := net.Dial("tcp", r.server()) //nolint:noctx // on loopback
+		to, err := net.Dial("tcp", r.server())
 		if err != nil {
 			_ = from.Close()
 			continue

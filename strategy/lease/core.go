@@ -125,9 +125,9 @@ func (c *core) wake() strategy.Instant {
 func (c *core) do(a action) { c.out = append(c.out, a) }
 
 // tell publishes an event of a shard's lease.
-func (c *core) tell(make func(messages.LeaseOrigin) messages.Event, shard int, generation uint64) {
+func (c *core) tell(event func(messages.LeaseOrigin) messages.Event, shard int, generation uint64) {
 	c.do(doTell{func(o messages.Origin) messages.Event {
-		return make(messages.LeaseOrigin{Origin: o, Shard: shard, Generation: generation})
+		return event(messages.LeaseOrigin{Origin: o, Shard: shard, Generation: generation})
 	}})
 }
 

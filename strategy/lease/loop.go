@@ -140,7 +140,7 @@ func (l *loop) carryOut(ctx actor.Context, a action) {
 	case doOpen:
 		ctx.Send(l.runner, openShard{a.shard, l.leases[a.shard]})
 	case doClose:
-		ctx.Send(l.runner, closeShard{a.shard})
+		ctx.Send(l.runner, closeShard(a))
 	case doPlace:
 		(*l.strategy.table.Load())[a.shard].Store(&a.placement)
 	case doTell:
