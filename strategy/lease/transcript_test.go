@@ -33,6 +33,18 @@ import (
 func TestTranscripts(t *testing.T) {
 	for _, c := range []struct{ rules, file string }{
 		{"LL-2, P3.1", "round"},
+		{"LL-3, P3.2", "pace"},
+		{"LL-5, P3.4", "releases"},
+		{"LL-6, P2.2, OL-8", "renewals"},
+		{"LL-14, P4.1", "fences"},
+		{"LL-16, P6.3", "leaving"},
+		{"LL-20, LL-22", "owners"},
+		{"LL-23", "events"},
+		{"LL-25", "already_there"},
+		{"OL-4, OL-5", "claims"},
+		{"OL-6, P2.3", "claim_lost"},
+		{"OL-13", "peers"},
+		{"P4.3", "abandoned"},
 	} {
 		t.Run(c.rules+": "+c.file, func(t *testing.T) {
 			transcript.File(t, filepath.Join("testdata", c.file+".txt"), newPlayer)
