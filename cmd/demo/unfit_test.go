@@ -105,6 +105,20 @@ func TestUnfitCommandLines(t *testing.T) {
 			says: []string{"--advertise " + taken.Addr().String() + ": this node cannot reach itself there"},
 		},
 		{
+			name: "own address that cannot be reached, under leases",
+			arguments: nodeOn(t, "memory:///", append(underLeases(trioTTL), "--trust-leases",
+				"--advertise", taken.Addr().String())...),
+			says: []string{"--advertise " + taken.Addr().String() + ": this node cannot reach itself there"},
+		},
+		{
+			name: "nobody to call, under leases", arguments: nodeOn(t, "memory:///", underLeases(trioTTL)...),
+			says: []string{"--peers", "--trust-leases"},
+		},
+		{
+			name: "a lease shorter than the clocks' skew", arguments: nodeOn(t, "memory:///", "--lease-ttl", "1s", "--max-clock-skew", "1s"),
+			says: []string{"--max-clock-skew is 1s"},
+		},
+		{
 			name:      "address of another machine",
 			arguments: []string{"node", "--name", "a", "--listen", mustAddress(t), "--http", "192.0.2.1:8001", "--store", "memory:///"},
 			says:      []string{"--http 192.0.2.1:8001"},
