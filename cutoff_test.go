@@ -2,10 +2,13 @@ package slap_test
 
 import (
 	"errors"
+	"log/slog"
 	"slices"
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+	"github.com/asynkron/protoactor-go/remote"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
 	"github.com/slap-go/slap"
@@ -103,6 +106,32 @@ func TestCALL11_CALL13_RemoteTriesAndStaleOwnersAreTold(t *testing.T) {
 		}
 		if e := <-stale; e.Shard != 1 || e.Node != "b" {
 			t.Errorf("a stale owner: %+v", e)
+		}
+	}
+}
+
+// An application that runs Proto.Actor's remote hands its system in.
+func TestP7_4_NodesShareTheRemoteOfTheirApplication(t *testing.T) {
+	s := newSeveral(t, 4, 3*time.Second)
+	s.adjust = func(_ string, c *slap.Config) {
+		system := actor.NewActorSystem(
+			actor.WithDeadLetterThrottleInterval(time.Millisecond),
+			actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
+		r := remote.NewRemote(system, remote.Configure("127.0.0.1", 0, c.RemoteOptions()...))
+		r.Start()
+		t.Cleanup(func() {
+			r.Shutdown(true)
+			system.Shutdown()
+		})
+		c.Listen, c.System = "", system
+	}
+	a, b := s.start("a"), s.start("b")
+	eventually(t, "shares within one", s.balanced)
+	for shard := range 4 {
+		for _, node := range []*slap.Cluster{a, b} {
+			if _, err := node.Ask(within(t, 30*time.Second), shard, "counter", wrapperspb.String("key")); err != nil {
+				t.Error(err)
+			}
 		}
 	}
 }
