@@ -30,7 +30,7 @@ stress: slatedb s3server ## the long forms of the tests (about an hour)
 
 failover: slatedb s3server ## nodes that are killed, paused and stopped, many times in a row (about half an hour)
 	SLAP_FAILOVER=1 $(GO) test -timeout 90m -count=1 -v \
-	  -run 'TestFO[0-9]|TestP3_3_|TestP6_1_|TestACleanStopUnderLoad|TestNotExecutedIsTrueWhile' . ./cmd/demo
+	  -run 'TestFO[0-9]|TestP3_3_|TestP6_1_|TestP2_7_|TestLL9_|TestOL16_|TestACleanStopUnderLoad|TestNotExecutedIsTrueWhile' . ./cmd/demo
 
 bench: slatedb s3server ## each benchmark beside its peer, one line for each target
 	@$(GO) build -v -o bin/bench ./test/bench
