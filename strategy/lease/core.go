@@ -2,6 +2,7 @@ package lease
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
@@ -13,6 +14,7 @@ import (
 type core struct {
 	node     strategy.Node
 	options  Options
+	backoff  time.Duration        // after the first failure of a shard
 	random   func(n int64) int64  // uniform in [0, n)
 	nonce    func() string        // another at each call
 	inFlight func(shard int) bool // an open or close of the shard was given up and goes on
@@ -44,7 +46,7 @@ const (
 
 func newCore(node strategy.Node, shards int, o Options) *core {
 	c := &core{
-		node: node, options: o,
+		node: node, options: o, backoff: firstBackoff,
 		shards: make([]shard, shards), peers: map[string]*peer{}, touched: map[int]bool{},
 		own: own{state: Live},
 	}

@@ -15,8 +15,11 @@ func (c *core) unopened(s *shard, err error) {
 	case c.inFlight(s.number):
 		s.held.abandoned = true
 		c.own.dirty = true
-	case errors.Is(err, strategy.ErrClosing), errors.Is(err, strategy.ErrAlreadyStarted), errors.Is(err, strategy.ErrStopped):
-		s.held.retry = c.now.at.Add(firstBackoff)
+	case errors.Is(err, strategy.ErrStopped): // by hand: as one that was open
+		s.local = open
+		c.own.dirty = true
+	case errors.Is(err, strategy.ErrClosing), errors.Is(err, strategy.ErrAlreadyStarted):
+		s.held.retry = c.now.at.Add(c.backoff)
 	default:
 		c.fail(s)
 	}
@@ -34,7 +37,7 @@ func (c *core) fenced(s *shard) {
 func (c *core) reopenAfterFence(s *shard) {
 	h := s.held
 	h.fenced = false
-	h.retry = c.now.at.Add(min(firstBackoff<<min(h.fences, 20), max(c.options.TTL, firstBackoff)))
+	h.retry = c.now.at.Add(min(c.backoff<<min(h.fences, 20), max(c.options.TTL, c.backoff)))
 	h.fences++
 }
 
@@ -50,7 +53,7 @@ func (c *core) fail(s *shard) {
 	case s.parked:
 		h.retry = c.now.at.Add(longBackoff)
 	case h.failures < maxFailures:
-		h.retry = c.now.at.Add(time.Duration(h.failures) * firstBackoff)
+		h.retry = c.now.at.Add(time.Duration(h.failures) * c.backoff)
 	default:
 		s.parked = true
 		s.failedUntil = c.now.at.Add(longBackoff)

@@ -79,6 +79,7 @@ func (l *loop) start(ctx actor.Context) (err error) {
 	l.leases, l.waiters = map[int]*strategy.Lease{}, map[int][]chan<- struct{}{}
 	l.runner = supervision.PID(ctx.Parent(), runnerName)
 	l.core = newCore(l.runtime.Node(), l.runtime.Shards(), l.strategy.options)
+	l.core.backoff = l.strategy.backoff
 	l.core.random, l.core.nonce, l.core.inFlight = mathrand.Int64N, rand.Text, l.runtime.InFlight
 	places := make(table, l.runtime.Shards())
 	l.strategy.table.Store(&places)

@@ -2,6 +2,7 @@ package lease
 
 import (
 	"cmp"
+	"errors"
 	"slices"
 
 	"github.com/slap-go/slap/strategy"
@@ -109,19 +110,20 @@ func (q *queue) end(j *job, message any) {
 	q.tell(message)
 }
 
-// started says how a start ended. After a stop the answer to that counts.
+// started says how a start ended. After a stop the answer to that counts. A shard that
+// somebody else stopped is kept as one that was open then.
 func (q *queue) started(shard int, err error) {
 	j := q.jobs[shard]
 	if j == nil || j.stage != openingNow {
 		return
 	}
 	q.running--
-	if err != nil {
+	if err != nil && !errors.Is(err, strategy.ErrStopped) {
 		q.end(j, opened{shard, err})
 		return
 	}
 	j.stage = nowOpen
-	q.tell(opened{shard: shard})
+	q.tell(opened{shard, err})
 }
 
 // stopped says that a stop has ended.

@@ -396,7 +396,7 @@ func (p *script) queued(words []string) {
 	case "started":
 		p.queue.started(shard, nil)
 	case "failed":
-		p.queue.started(shard, strategy.ErrStopped)
+		p.queue.started(shard, strategy.ErrClosing)
 	case "stopped":
 		p.queue.stopped(shard)
 	case "crashed":

@@ -31,6 +31,7 @@ type Strategy struct {
 	options Options
 	open    Open
 	wall    func() time.Time // the wall clock
+	backoff time.Duration    // after the first failure of a shard
 
 	loop   seat.Seat
 	runner seat.Seat
@@ -44,7 +45,7 @@ func New(name string, o Options, open Open) (*Strategy, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s strategy: %w", name, err)
 	}
-	s := &Strategy{name: name, options: o, open: open, wall: clock.Now}
+	s := &Strategy{name: name, options: o, open: open, wall: clock.Now, backoff: firstBackoff}
 	s.table.Store(new(table))
 	return s, nil
 }

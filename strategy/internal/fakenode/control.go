@@ -28,8 +28,8 @@ func (n *Node) Down(shard int, reason strategy.DownReason) <-chan struct{} {
 // KillHost makes the host crash: everything starts over.
 func (n *Node) KillHost() { n.tell(die{}) }
 
-// KillStrategy makes the strategy's actor crash: everything starts over. It has no effect
-// on a strategy that is a supervisor.
+// KillStrategy makes the strategy's actor crash: everything starts over. Of a strategy that
+// is a supervisor it is the last child.
 func (n *Node) KillStrategy() { n.options.System.Root.Send(n.child, die{}) }
 
 func (n *Node) tell(message any) { n.options.System.Root.Send(n.host, message) }

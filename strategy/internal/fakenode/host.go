@@ -3,12 +3,14 @@ package fakenode
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/strategy"
+	"github.com/slap-go/slap/supervision"
 )
 
 const hostName = "host"
@@ -112,6 +114,20 @@ func mortal(next actor.ReceiverFunc) actor.ReceiverFunc {
 		}
 		next(c, envelope)
 	}
+}
+
+// mortals lets the actor of a spec crash from outside, or the last one below a supervisor.
+// It returns that actor, pid being the spec's.
+func mortals(spec *supervision.ChildSpec, pid *actor.PID) *actor.PID {
+	if spec.Supervisor == nil {
+		spec.Props = append(slices.Clip(spec.Props), actor.WithReceiverMiddleware(mortal))
+		return pid
+	}
+	below := *spec.Supervisor
+	below.Children = slices.Clone(below.Children)
+	spec.Supervisor = &below
+	last := &below.Children[len(below.Children)-1]
+	return mortals(last, supervision.PID(pid, last.Name))
 }
 
 // begin is a new life: every shard is closed.

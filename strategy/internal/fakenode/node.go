@@ -56,7 +56,7 @@ type Node struct {
 	options Options
 	root    *actor.PID
 	host    *actor.PID
-	child   *actor.PID // the strategy's, once it was started
+	child   *actor.PID // the strategy's actor, or its last one if there are several, once it was started
 	tree    *supervision.Tree
 
 	mu     sync.Mutex
@@ -114,9 +114,7 @@ func (n *Node) Start(ctx context.Context, s strategy.Strategy) error {
 	if spec.Restart != supervision.Permanent {
 		return fmt.Errorf("start: the strategy's child is %v: it must be permanent, since a node needs it", spec.Restart)
 	}
-	if spec.Supervisor == nil {
-		spec.Props = append(spec.Props, actor.WithReceiverMiddleware(mortal))
-	}
+	n.child = mortals(&spec, n.child)
 	tree, err := supervision.Start(ctx, n.options.System, supervision.Spec{
 		Name: n.root.GetId(), Strategy: supervision.OneForAll, Intensity: 1000,
 		Children: []supervision.ChildSpec{
