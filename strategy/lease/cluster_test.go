@@ -132,7 +132,7 @@ func TestFO3_APausedNodeServesNothingWhenItWakes(t *testing.T) {
 }
 
 // Under faults of any kind no two gates are open, and afterwards all is well.
-func TestP2_RandomFaultsNeverOpenTwoGates(t *testing.T) {
+func TestP2_2_RandomFaultsNeverOpenTwoGates(t *testing.T) {
 	for seed := range seeds(60) {
 		w := newWorld(t, seed, 6, Options{TTL: 3 * time.Second})
 		storm := true

@@ -37,7 +37,7 @@ var explorations = []exploration{
 }
 
 // Every way of one shard with so much trouble is safe, and ends with the shard served.
-func TestP2_EveryWayOfOneShard(t *testing.T) {
+func TestP2_3_EveryWayOfOneShard(t *testing.T) {
 	for i := range explorations {
 		e := &explorations[i]
 		t.Run(e.name, func(t *testing.T) {
@@ -149,7 +149,7 @@ var broken = []exploration{
 }
 
 // A core, a store or a node that breaks a rule is found out.
-func TestP2_TheExplorationFindsWhatIsBroken(t *testing.T) {
+func TestP2_3_TheExplorationFindsWhatIsBroken(t *testing.T) {
 	for i := range broken {
 		e := &broken[i]
 		t.Run(e.name, func(t *testing.T) {

@@ -416,12 +416,30 @@ func (p *script) steps() {
 		case s.told == nil:
 			p.printf("stop %d", s.stop)
 		default:
-			p.printf("%s", strings.ReplaceAll(fmt.Sprintf("tell %T %+v", s.told, s.told), "lease.", ""))
+			p.printf("%s", toldText(s.told))
 		}
 	}
 	if next := p.queue.due(); next != 0 {
 		p.printf("wake in %v", max(next.Sub(p.at), 0))
 	}
+}
+
+// toldText is what the runner tells the loop, as people read it.
+func toldText(told any) string {
+	switch m := told.(type) {
+	case opened:
+		if m.err != nil {
+			return fmt.Sprintf("tell opened %d: %v", m.shard, m.err)
+		}
+		return fmt.Sprintf("tell opened %d", m.shard)
+	case closed:
+		return fmt.Sprintf("tell closed %d", m.shard)
+	case down:
+		return fmt.Sprintf("tell down %d %v", m.shard, m.reason)
+	case expired:
+		return fmt.Sprintf("tell expired %v", m.shards)
+	}
+	return fmt.Sprintf("tell %T", told)
 }
 
 func (p *script) number(text string) int {
