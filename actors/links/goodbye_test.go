@@ -46,6 +46,24 @@ func TestP8_1_NoRequestIsLostByAStop(t *testing.T) {
 	}
 }
 
+// A node that is called while it stops answers what it lets in, and lets in nothing else.
+func TestP8_1_NoRequestIsLostByACallDuringAStop(t *testing.T) {
+	for range scaled(20, 500) {
+		a, b := startNode(t, "a"), startNode(t, "b")
+		errs := make(chan error, 8)
+		for range cap(errs) {
+			go func() { errs <- askUntilError(a, b, new(atomic.Int64)) }() // the first one connects
+		}
+		b.close(t)
+		for range cap(errs) {
+			if err := <-errs; !errors.Is(err, messages.ErrNotExecuted) {
+				t.Errorf("got %v, want one that was not executed", err)
+			}
+		}
+		a.close(t)
+	}
+}
+
 func askUntilError(from, to *node, answered *atomic.Int64) error {
 	for {
 		if _, err := from.ask(context.Background(), to.Self(), "x"); err != nil {

@@ -56,8 +56,12 @@ func (d *door) serve(_ any, stream grpc.ServerStream) error {
 	if refusal != "" {
 		return stream.SendMsg(&messages.Frames{Refusal: &messages.Refusal{Reason: refusal}})
 	}
+	if !l.works.enter() { // before the welcome: what comes after it is answered
+		return status.Error(codes.Unavailable, errClosed.Error())
+	}
 	welcome := &messages.Welcome{Node: l.self.Name, Address: l.self.Address, Incarnation: l.self.Incarnation}
 	if err := stream.SendMsg(&messages.Frames{Welcome: welcome}); err != nil {
+		l.works.leave()
 		return err
 	}
 	i := &inbound{
@@ -87,14 +91,10 @@ func (l *Links) receive(stream grpc.ServerStream) (peer strategy.Node, refusal s
 	return strategy.Node{Name: h.GetNode(), Address: h.GetAddress(), Incarnation: h.GetIncarnation()}, "", nil
 }
 
-// run writes replies until the caller has gone, or the node stops.
+// run writes replies until the caller has gone, or the node stops. It is inside the works.
 func (i *inbound) run() error {
-	l := i.links
-	if !l.works.enter() {
-		return status.Error(codes.Unavailable, errClosed.Error())
-	}
 	go func() { // ends with the stream, which ends with this function
-		defer l.works.leave()
+		defer i.links.works.leave()
 		i.read()
 	}()
 	err := i.write()
