@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-func timeOf(n int) time.Duration { return time.Duration(n) }
+// ticks is so much time.
+func ticks(n int) time.Duration { return time.Duration(n) * tick }
 
 // step is how a situation was reached.
 type reached struct {

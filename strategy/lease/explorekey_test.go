@@ -53,8 +53,8 @@ func (k *keyer) text(s string) {
 }
 
 func (k *keyer) instant(i strategy.Instant) {
-	switch {
-	case i == 0 || i == never:
+	switch i {
+	case 0, never:
 		k.int(int64(i))
 	default:
 		k.int(int64(max(i.Sub(k.now), -k.past)) + 1)

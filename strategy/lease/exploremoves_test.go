@@ -66,7 +66,7 @@ func (e *exploration) begin() *situation {
 	s := &situation{exploration: e, beats: map[string]Beat{}}
 	for i, name := range e.names {
 		ttl := e.ttls[i]
-		o := Options{TTL: tick * timeOf(ttl), Interval: 2 * tick, Margin: tick, MaxConcurrency: 1}
+		o := Options{TTL: ticks(ttl), Interval: 2 * tick, Margin: tick, MaxConcurrency: 1}
 		s.nodes = append(s.nodes, newExplored(i, name, o))
 	}
 	for i := range len(e.names) - e.late {
@@ -99,7 +99,7 @@ func (s *situation) clone(node int) *situation {
 
 func (s *situation) key(k *keyer) uint64 {
 	k.out, k.names = k.out[:0], map[string]byte{}
-	k.now, k.past = exploreBase, (timeOf(slices.Max(s.ttls))+1)*tick
+	k.now, k.past = exploreBase, ticks(slices.Max(s.ttls)+1)
 	k.value(reflect.ValueOf(s.record))
 	k.value(reflect.ValueOf(s.beats))
 	for _, n := range s.nodes {
@@ -495,8 +495,8 @@ func (s *situation) tell(n *explored, input any) {
 	if n.dead || n.left {
 		return
 	}
-	if s.exploration.input != nil {
-		input = s.exploration.input(n, input)
+	if s.input != nil {
+		input = s.input(n, input)
 	}
 	n.blind = s.blind
 	n.handle(input)
@@ -539,7 +539,7 @@ func (s *situation) tick(drifter, by int) bool {
 				return false
 			}
 		}
-		n.now = n.now.Add(timeOf(d) * tick)
+		n.now = n.now.Add(ticks(d))
 	}
 	return true
 }

@@ -16,6 +16,7 @@ type own struct {
 	written  strategy.Instant // when the last one that was applied was sent
 	verified bool             // in this round: it is still ours
 	dirty    bool             // it does not say what is so
+	behind   bool             // so it was when it was last tried to be written
 	sent     *sentBeat        // on its way
 	doubtful []sentBeat       // that may have been applied
 	reading  bool
@@ -87,7 +88,7 @@ func (c *core) beatWritten(in beatWritten) {
 func (c *core) beaten(v Version, sent strategy.Instant) {
 	o := &c.own
 	o.see(v, c.now.at)
-	o.version, o.written, o.verified, o.doubtful = v, sent, true, nil
+	o.version, o.written, o.verified, o.behind, o.doubtful = v, sent, true, false, nil
 	c.round.again = true
 	o.announced = o.announced || o.state != Live && !o.dirty
 	if c.phase == joining {
@@ -100,6 +101,7 @@ func (c *core) beaten(v Version, sent strategy.Instant) {
 // unbeaten goes on after one that was not.
 func (c *core) unbeaten(err error) {
 	c.failed(err)
+	c.own.behind = true
 	c.own.announced = c.own.announced || c.own.state != Live
 	if c.phase == joining {
 		c.trouble(err)

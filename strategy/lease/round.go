@@ -90,7 +90,7 @@ func (c *core) startRound() {
 	}
 	c.own.retried = false
 	c.renew()
-	if c.stale(c.own.written) {
+	if c.own.behind || c.stale(c.own.written) {
 		r.stage = beating
 		c.own.verified = false
 		c.own.dirty = true

@@ -68,12 +68,15 @@ type event struct {
 }
 type timeline []event
 
-func (t timeline) Len() int { return len(t) }
-func (t timeline) Less(i, j int) bool {
-	return t[i].at < t[j].at || t[i].at == t[j].at && t[i].seq < t[j].seq
+func (t *timeline) Len() int { return len(*t) }
+
+func (t *timeline) Less(i, j int) bool {
+	a, b := (*t)[i], (*t)[j]
+	return a.at < b.at || a.at == b.at && a.seq < b.seq
 }
-func (t timeline) Swap(i, j int) { t[i], t[j] = t[j], t[i] }
-func (t *timeline) Push(x any)   { *t = append(*t, x.(event)) } //nolint:forcetypeassert // its own
+
+func (t *timeline) Swap(i, j int) { (*t)[i], (*t)[j] = (*t)[j], (*t)[i] }
+func (t *timeline) Push(x any)    { *t = append(*t, x.(event)) }
 func (t *timeline) Pop() any {
 	old := *t
 	e := old[len(old)-1]
@@ -110,7 +113,7 @@ func (w *world) after(d time.Duration, do func()) {
 func (w *world) run(d time.Duration) {
 	end := w.time + d
 	for len(w.events) > 0 && w.events[0].at <= end {
-		e := heap.Pop(&w.events).(event) //nolint:forcetypeassert // its own
+		e := heap.Pop(&w.events).(event)
 		w.time = e.at
 		e.do()
 		if w.Failed() {

@@ -28,8 +28,8 @@ func everybody(w *world, _ *simNode, a action) fault {
 func TestP2_3_NodesWithOtherTTLsRespectEachOther(t *testing.T) {
 	for seed := range seeds(20) {
 		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
-		for i, ttl := range []time.Duration{2, 9, 4} {
-			o, err := Options{TTL: ttl * time.Second}.withDefaults()
+		for i, ttl := range []time.Duration{2 * time.Second, 9 * time.Second, 4 * time.Second} {
+			o, err := Options{TTL: ttl}.withDefaults()
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,7 +76,7 @@ func (c *core) renew() {
 // due says whether a lease that is held and not in doubt is to be renewed.
 func (c *core) due(s *shard) bool {
 	h := s.held
-	return c.stale(h.renewed) && h.deadline > c.now.at && !(h.releasing && s.local == away)
+	return c.stale(h.renewed) && h.deadline > c.now.at && (!h.releasing || s.local != away)
 }
 
 // catchUp does what a round has left out because a request was on its way that has ended
