@@ -20,7 +20,8 @@ type life struct {
 	looked  time.Time     // at the last tick
 	silent  time.Duration // since something came from the peer last
 	pinged  time.Time
-	missing bool // it was told that the peer cannot be reached
+	missing bool      // it was told that the peer cannot be reached
+	left    time.Time // when the last connection ended in good order
 }
 
 type phase uint8
@@ -56,7 +57,7 @@ func (l *life) need(now time.Time) []deed {
 
 // connected says that the peer has answered the greeting.
 func (l *life) connected(now time.Time) []deed {
-	l.phase, l.since, l.looked, l.silent, l.pinged = up, now, now, 0, now
+	l.phase, l.since, l.looked, l.silent, l.pinged, l.left = up, now, now, 0, now, time.Time{}
 	if !l.missing {
 		return nil
 	}
@@ -67,6 +68,9 @@ func (l *life) connected(now time.Time) []deed {
 // failed says that the peer cannot be connected to.
 func (l *life) failed(now time.Time) []deed {
 	l.phase, l.since = down, now
+	if !l.left.IsZero() && now.Sub(l.left) < silence {
+		return nil // it has stopped; who calls it has not heard of that
+	}
 	return l.miss()
 }
 
@@ -77,7 +81,7 @@ func (l *life) lost(now time.Time, orderly bool) []deed {
 	}
 	l.phase, l.since = down, now
 	if orderly {
-		l.since = time.Time{}
+		l.since, l.left = time.Time{}, now
 		return nil
 	}
 	return l.miss()
