@@ -1,10 +1,7 @@
 package main
 
 import (
-	"context"
 	"errors"
-	"net"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -14,6 +11,7 @@ import (
 	"github.com/slap-go/slap/cmd/demo/internal/client"
 	"github.com/slap-go/slap/cmd/demo/internal/load"
 	"github.com/slap-go/slap/cmd/demo/internal/process"
+	"github.com/slap-go/slap/internal/relay"
 )
 
 // restartTime is how long the shards of a node are out that starts again.
@@ -22,7 +20,7 @@ const restartTime = 2 * time.Second
 // A node that was killed and comes back under its name takes its shards at once: a TTL is
 // far longer here than what it may take.
 func TestP6_1_ARestartUnderTheSameNameWaitsForNoTTL(t *testing.T) {
-	const ttl = 30 * time.Second
+	const ttl = 12 * time.Second
 	stores(t, func(t *testing.T, fresh func(*testing.T) place) {
 		t.Helper()
 		c := newTrio(t, fresh(t), ttl)
@@ -134,95 +132,17 @@ func (c *trio) unmoved(during time.Duration) {
 func TestP6_1_ANameWhoseNodeIsCutOffFromItsPeers(t *testing.T) {
 	p := directory(t)
 	remote, http := mustAddress(t), mustAddress(t)
-	way := newPassage(t, remote)
+	way := relay.Start(t, remote)
 	flags := append(underLeases(trioTTL), "--trust-leases")
-	older, err := process.StartAt(p.options(append(flags, "--advertise", way.address())...), remote, http)
+	older, err := process.StartAt(p.options(append(flags, "--advertise", way.Address())...), remote, http)
 	require.NoError(t, err)
 	t.Cleanup(older.Kill)
 	awaitReady(t, older)
-	way.shut()
+	way.Hold()
 	refused(t, unfit{arguments: nodeOn(t, p.url, flags...), says: []string{"--name a", "another node runs under this name"}})
 	c := client.New(http, 1)
 	defer c.Close()
 	_, err = c.Add(t.Context(), "k", 1)
 	require.NoError(t, err)
 	stopNode(t, older)
-}
-
-// passage is an address in front of another that can be shut: then it takes what comes and
-// says nothing, as a network does that drops packets.
-type passage struct {
-	net.Listener
-
-	to   string
-	ctx  context.Context // of what it carries
-	end  context.CancelFunc
-	runs sync.WaitGroup
-
-	mu     sync.Mutex
-	silent bool
-}
-
-func newPassage(t *testing.T, to string) *passage {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	p := &passage{Listener: l, to: to}
-	p.ctx, p.end = context.WithCancel(context.Background())
-	p.runs.Go(p.accept)
-	t.Cleanup(func() {
-		_ = l.Close()
-		p.end()
-		p.runs.Wait()
-	})
-	return p
-}
-
-func (p *passage) address() string { return p.Addr().String() }
-
-func (p *passage) shut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.silent = true
-}
-
-func (p *passage) isShut() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.silent
-}
-
-func (p *passage) accept() {
-	for {
-		from, err := p.Accept()
-		if err != nil {
-			return
-		}
-		to, err := net.Dial("tcp", p.to)
-		if err != nil {
-			_ = from.Close()
-			continue
-		}
-		closed := context.AfterFunc(p.ctx, func() { _, _ = from.Close(), to.Close() })
-		p.runs.Go(func() { p.carry(to, from); closed() })
-		p.runs.Go(func() { p.carry(from, to) })
-	}
-}
-
-// carry copies until an end closes. What comes while it is shut is lost.
-func (p *passage) carry(to, from net.Conn) {
-	defer func() { _, _ = to.Close(), from.Close() }()
-	piece := make([]byte, 32<<10)
-	for {
-		n, err := from.Read(piece)
-		if err != nil {
-			return
-		}
-		if p.isShut() {
-			continue
-		}
-		if _, err := to.Write(piece[:n]); err != nil {
-			return
-		}
-	}
 }

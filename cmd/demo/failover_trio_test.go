@@ -64,22 +64,31 @@ func newTrio(t *testing.T, p place, ttl time.Duration, more ...string) *trio {
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
 	c := &trio{T: t, random: rand.New(rand.NewPCG(seed, 0)), ttl: ttl}
-	var peers, addresses []string
+	var peers []string
 	for _, name := range []string{"a", "b", "c"} {
 		m := &member{name: name, remote: mustAddress(t), http: mustAddress(t)}
 		m.client = client.New(m.http, 16)
 		t.Cleanup(m.client.Close)
-		peers, addresses = append(peers, name+"="+m.remote), append(addresses, m.http)
+		peers = append(peers, name+"="+m.remote)
 		c.members = append(c.members, m)
 	}
 	for _, m := range c.members {
 		m.options = p.options(append(underLeases(ttl), append(more, "--peers", strings.Join(peers, ","), "--name", m.name)...)...)
 		c.start(m)
 	}
-	c.load = load.New(load.Options{Addresses: addresses, Clients: 12, Pinned: true, Reads: true})
-	t.Cleanup(c.load.Close)
+	c.loadOf(12)
 	c.placed()
 	return c
+}
+
+// loadOf makes the load one of so many clients, with a new book.
+func (c *trio) loadOf(clients int) {
+	var addresses []string
+	for _, m := range c.members {
+		addresses = append(addresses, m.http)
+	}
+	c.load = load.New(load.Options{Addresses: addresses, Clients: clients, Pinned: true, Reads: true})
+	c.Cleanup(c.load.Close)
 }
 
 // underLeases are the flags of a node under leases.

@@ -20,6 +20,7 @@ func TestNotExecutedIsTrueWhileNodesAreKilledPausedAndStopped(t *testing.T) {
 	stores(t, func(t *testing.T, fresh func(*testing.T) place) {
 		t.Helper()
 		c := newTrio(t, fresh(t), trioTTL)
+		c.loadOf(30)
 		c.underLoad()
 		faults := []func(*member){c.killedBriefly, c.killedForLong, c.pausedBriefly, c.pausedForLong, c.stoppedBriefly}
 		for range times(5) {
