@@ -24,6 +24,8 @@ type Cluster interface {
 	ShardForString(key string) int
 	// Assignments is every shard as this node sees it, without touching the store.
 	Assignments() []slap.Assignment
+	// Unreachable are the nodes that this one needs and cannot reach.
+	Unreachable() []string
 	// Ready says whether every shard is open here or owned elsewhere.
 	Ready() bool
 	// Done is closed when the node has ended.

@@ -39,6 +39,7 @@ func (f *fakeCluster) Call(ctx context.Context, shard int, handler string, reque
 	return f.answer(ctx, shard, handler, request)
 }
 func (f *fakeCluster) ShardForString(key string) int  { return len(key) }
+func (f *fakeCluster) Unreachable() []string          { return []string{"gone"} }
 func (f *fakeCluster) Assignments() []slap.Assignment { return f.assignments }
 func (f *fakeCluster) Ready() bool                    { return f.ready }
 func (f *fakeCluster) Done() <-chan struct{}          { return f.done }

@@ -27,7 +27,7 @@ func (s *Service) shardMap() shardmap.Map {
 		}
 		shards[a.Shard] = shard
 	}
-	return shardmap.Map{Cluster: s.config.ClusterName, Node: s.config.NodeName, Shards: shards}
+	return shardmap.Map{Cluster: s.config.ClusterName, Node: s.config.NodeName, Shards: shards, Unreachable: s.config.Cluster.Unreachable()}
 }
 
 // healthy answers 200 while the node runs, whatever its shards do.

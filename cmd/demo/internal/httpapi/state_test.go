@@ -27,7 +27,7 @@ func TestTheShardMap(t *testing.T) {
 	require.JSONEq(t, `{"cluster":"demo","node":"a","shards":[
 		{"shard":0,"owner":"a","state":"running","generation":0},
 		{"shard":1,"owner":"b","state":"remote","generation":3},
-		{"shard":2,"owner":"","state":"unassigned","generation":0}]}`, answer.Body.String())
+		{"shard":2,"owner":"","state":"unassigned","generation":0}],"unreachable":["gone"]}`, answer.Body.String())
 }
 
 func TestTheEvents(t *testing.T) {

@@ -4,6 +4,7 @@ package shardmap
 import (
 	"fmt"
 	"io"
+	"strings"
 	"text/tabwriter"
 )
 
@@ -12,6 +13,8 @@ type Map struct {
 	Cluster string  `json:"cluster"`
 	Node    string  `json:"node"`
 	Shards  []Shard `json:"shards"`
+
+	Unreachable []string `json:"unreachable,omitempty"` // nodes that this one needs and cannot reach
 }
 
 // Shard is one shard of a [Map].
@@ -64,6 +67,9 @@ func (m Map) Draw(w io.Writer) error {
 		if s.Error != "" {
 			fmt.Fprintf(w, "shard %d: %s\n", s.Shard, s.Error)
 		}
+	}
+	if len(m.Unreachable) > 0 {
+		fmt.Fprintf(w, "cannot be reached from here: %s\n", strings.Join(m.Unreachable, ", "))
 	}
 	return nil
 }
