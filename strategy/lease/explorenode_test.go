@@ -121,7 +121,7 @@ func (q *queue) clone(copyLease func(*strategy.Lease) *strategy.Lease) *queue {
 	c := *q
 	c.jobs, c.waiting, c.out = map[int]*job{}, nil, nil
 	for n, j := range q.jobs {
-		c.jobs[n] = &job{j.shard, copyLease(j.lease), j.stage}
+		c.jobs[n] = &job{j.shard, copyLease(j.lease), j.stage, j.until}
 	}
 	for _, j := range q.waiting {
 		c.waiting = append(c.waiting, c.jobs[j.shard])

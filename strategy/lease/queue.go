@@ -24,6 +24,14 @@ type job struct {
 	shard int
 	lease *strategy.Lease
 	stage jobStage
+	until strategy.Instant // the lease lasts, as was last seen
+}
+
+// deadline is until when the job's lease lasts. One that the loop has ended counts as
+// before: the loop says what becomes of the shard.
+func (j *job) deadline() strategy.Instant {
+	j.until = cmp.Or(j.lease.Deadline(), j.until)
+	return j.until
 }
 
 type jobStage uint8
@@ -150,18 +158,18 @@ func (q *queue) down(shard int, reason strategy.DownReason) {
 }
 
 // expire closes every shard whose lease is over, all at once, whatever the limit. Of those
-// that are about to be closed the loop knows.
+// that are about to be closed, or whose lease was ended before they came here, the loop knows.
 func (q *queue) expire(now strategy.Instant) {
 	var over []*job
 	for _, j := range q.jobs {
-		if j.stage != closingNow && j.lease.Deadline() <= now {
+		if j.stage != closingNow && j.deadline() <= now || j.stage == queuedToClose && j.lease.Deadline() <= now {
 			over = append(over, j)
 		}
 	}
 	slices.SortFunc(over, func(a, b *job) int { return cmp.Compare(a.shard, b.shard) })
 	var fenced []int
 	for _, j := range over {
-		if j.stage != queuedToClose {
+		if j.stage != queuedToClose && j.until > 0 {
 			fenced = append(fenced, j.shard)
 		}
 	}
@@ -192,7 +200,7 @@ func (q *queue) fence(j *job) {
 func (q *queue) due() (first strategy.Instant) {
 	for _, j := range q.jobs {
 		if j.stage != closingNow {
-			first = sooner(first, max(j.lease.Deadline(), 1))
+			first = sooner(first, max(j.deadline(), 1))
 		}
 	}
 	return first

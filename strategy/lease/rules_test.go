@@ -23,6 +23,7 @@ func TestRules(t *testing.T) {
 		"LL-8: LL8_lost_beside_a_failure",
 		"LL-8, LL-23: LL8_what_is_lost_is_no_self_fence",
 		"LL-9: LL9_the_runner_fences",
+		"LL-9: LL9_what_the_loop_has_ended",
 		"LL-10, P3.4: LL10_P3_4_queued_past_its_deadline",
 		"LL-12: LL12_an_open_after_its_lease",
 		"LL-21: LL21_setup",

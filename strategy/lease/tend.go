@@ -84,6 +84,9 @@ func (c *core) opened(in opened) {
 // closed says that nothing of the shard is open here any more, or that its close hangs.
 func (c *core) closed(n int) {
 	s := &c.shards[n]
+	if s.local != closes {
+		return // said twice: the runner and this core ended the lease at the same time
+	}
 	s.local, c.round.again = away, true
 	if s.held != nil && c.inFlight(n) {
 		s.held.abandoned = true
