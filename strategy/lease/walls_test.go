@@ -21,6 +21,7 @@ import (
 func TestP2_4_NoOwnerChangesBecauseOfWallClocks(t *testing.T) {
 	for name, s := range map[string]store.Store{"memory": store.Memory(), "directory": store.Dir(t.TempDir())} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			system := actor.NewActorSystem(
 				actor.WithDeadLetterThrottleInterval(time.Millisecond),
 				actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))
