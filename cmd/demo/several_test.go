@@ -129,8 +129,8 @@ func restartAmongSeveral(t *testing.T, c *trio) {
 	awaitReady(t, m.node)
 	c.placed()
 	for path, want := range before {
-		for _, any := range c.members {
-			got := any.browse(t).expect(http.StatusOK, "GET", path, "")
+		for _, at := range c.members {
+			got := at.browse(t).expect(http.StatusOK, "GET", path, "")
 			require.Equal(t, want.body, got.body)
 			require.Equal(t, want.header.Get("ETag"), got.header.Get("ETag"))
 		}

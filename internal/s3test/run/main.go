@@ -49,7 +49,7 @@ func beside(server *s3test.Server, arguments []string) (status int, err error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, syscall.SIGTERM, syscall.SIGINT)
 	defer signal.Stop(signals)
-	cmd := exec.Command(arguments[0], arguments[1:]...) //nolint:gosec,noctx // what the caller wants to run
+	cmd := exec.Command(arguments[0], arguments[1:]...)
 	cmd.Env = append(os.Environ(), server.Env()...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	if err := cmd.Start(); err != nil {

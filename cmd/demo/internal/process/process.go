@@ -70,7 +70,7 @@ func (n *Node) Ready(ctx context.Context) error {
 	case <-n.output.ready:
 		return nil
 	case <-n.ended:
-		return fmt.Errorf("the node ended with status %d: %s", n.cmd.ProcessState.ExitCode(), n.lastLine())
+		return n.Err()
 	case <-ctx.Done():
 		return fmt.Errorf("the node is not ready: %w: %s", context.Cause(ctx), n.lastLine())
 	}
@@ -114,6 +114,14 @@ func (n *Node) Ended() bool {
 	default:
 		return false
 	}
+}
+
+// Err is how the node ended, with its last words; nil while it runs.
+func (n *Node) Err() error {
+	if !n.Ended() {
+		return nil
+	}
+	return fmt.Errorf("the node ended with status %d: %s", n.cmd.ProcessState.ExitCode(), n.lastLine())
 }
 
 // Output is what the node wrote so far.

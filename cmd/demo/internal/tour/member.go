@@ -2,7 +2,6 @@ package tour
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -71,17 +70,10 @@ func (m *member) leave(ctx context.Context) error {
 
 // check fails if the process ended by itself.
 func (m *member) check() error {
-	if m.node == nil || !m.node.Ended() {
+	if m.node == nil || m.node.Err() == nil {
 		return nil
 	}
-	return fmt.Errorf("node %s: %w", m.name, m.node.Ready(ended()))
-}
-
-// ended is a context that is over.
-func ended() context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	cancel(errors.New("it ended"))
-	return ctx
+	return fmt.Errorf("node %s: %w", m.name, m.node.Err())
 }
 
 func (m *member) close() {

@@ -117,3 +117,26 @@ func (p picture) answers(nodes int) error {
 	}
 	return nil
 }
+
+// holdings says who has which shards.
+func (p picture) holdings() string {
+	var all []string
+	for i, v := range p {
+		if v.shards != nil {
+			all = append(all, fmt.Sprintf("%s has %s", v.name, numbers(p.shares()[i])))
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// holding is the shards that a node has.
+func (p picture) holding(name string) string {
+	for i, v := range p {
+		if v.name == name {
+			return numbers(p.shares()[i])
+		}
+	}
+	return ""
+}
+
+func numbers(list []int) string { return strings.Trim(fmt.Sprint(list), "[]") }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/slap-go/slap/cmd/demo/internal/load"
@@ -179,30 +178,8 @@ func (t *tour) stop(ctx context.Context) (string, error) {
 		return err
 	})
 	if unknown := t.counted().Unknown; err == nil && unknown > 0 {
-		err = fmt.Errorf("%d writes have an unknown outcome, such as: %w: a node that leaves answers every request", unknown, t.load.NewestUnknown())
+		err = fmt.Errorf("%d writes have an unknown outcome, although a node that leaves answers every request: %w",
+			unknown, t.load.NewestUnknown())
 	}
 	return "a handed its shards over", err
 }
-
-// holdings says who has which shards.
-func (p picture) holdings() string {
-	var all []string
-	for i, v := range p {
-		if v.shards != nil {
-			all = append(all, fmt.Sprintf("%s has %s", v.name, numbers(p.shares()[i])))
-		}
-	}
-	return strings.Join(all, ", ")
-}
-
-// holding is the shards that a node has.
-func (p picture) holding(name string) string {
-	for i, v := range p {
-		if v.name == name {
-			return numbers(p.shares()[i])
-		}
-	}
-	return ""
-}
-
-func numbers(list []int) string { return strings.Trim(fmt.Sprint(list), "[]") }
