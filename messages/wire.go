@@ -1,6 +1,9 @@
 package messages
 
-import "errors"
+import (
+	"errors"
+	"strings"
+)
 
 // kinds are the kinds of routing errors by their numbers between nodes. A number never
 // changes its meaning.
@@ -57,9 +60,9 @@ func (c causeError) Error() string { return string(c) }
 // is neither an [AppError] nor a [RequestError] leaves the outcome unknown.
 func NewReplyError(node string, err error) *Reply {
 	if app, ok := errors.AsType[*AppError](err); ok && app != nil {
-		return &Reply{App: &AppFailure{Code: app.Code, Message: app.Message}}
+		return &Reply{App: &AppFailure{Code: valid(app.Code), Message: valid(app.Message)}}
 	}
-	failure := &RoutingFailure{Kind: KindNumber(ErrChildFailed), Unknown: true, Node: node, Cause: err.Error()}
+	failure := &RoutingFailure{Kind: KindNumber(ErrChildFailed), Unknown: true, Node: node, Cause: causeText(err)}
 	if routing, ok := errors.AsType[*RequestError](err); ok && routing != nil {
 		failure.Kind, failure.Unknown, failure.Cause = KindNumber(routing.Kind), routing.Unknown, causeText(routing.Cause)
 		if routing.Node != "" {
@@ -80,8 +83,11 @@ func causeText(cause error) string {
 	if len(text) > maxCause {
 		text = text[:maxCause] + " …"
 	}
-	return text
+	return valid(text)
 }
+
+// valid replaces what is no UTF-8: a single such text would end the connection.
+func valid(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }
 
 // ReplyError is the error of a request to the shard and target that a reply stands for; nil
 // if it is an answer.

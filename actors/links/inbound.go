@@ -195,7 +195,9 @@ func (i *inbound) next() *messages.Frames {
 	return f
 }
 
-func replySize(r *messages.Reply) int { return len(r.GetPayload()) + 64 }
+func replySize(r *messages.Reply) int {
+	return len(r.GetPayload()) + len(r.GetApp().GetMessage()) + len(r.GetApp().GetCode()) + len(r.GetRouting().GetCause()) + 64
+}
 
 // read takes requests until nothing comes any more.
 func (i *inbound) read() {

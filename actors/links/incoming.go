@@ -61,8 +61,17 @@ func (r *Incoming) Answer(m proto.Message) {
 	r.end(reply)
 }
 
-// Fail ends the request with an error.
-func (r *Incoming) Fail(err error) { r.end(messages.NewReplyError(r.through.links.self.Name, err)) }
+// Fail ends the request with an error. One of the application's that is too large to be sent
+// is unknown to the caller, since the request ran.
+func (r *Incoming) Fail(err error) {
+	node := r.through.links.self.Name
+	reply := messages.NewReplyError(node, err)
+	if size := proto.Size(reply); size > MaxMessage {
+		reply = messages.NewReplyError(node, messages.OutcomeUnknown(r.Shard, r.Target, messages.ErrTooLarge,
+			fmt.Errorf("the request ran, but its error cannot be sent: %w", tooLarge(size))))
+	}
+	r.end(reply)
+}
 
 func (r *Incoming) end(reply *messages.Reply) {
 	if r.over.CompareAndSwap(false, true) {

@@ -195,6 +195,9 @@ func (l *Links) Do(ctx context.Context, patience time.Duration, to strategy.Node
 
 // prepare makes the request's envelope.
 func (l *Links) prepare(r Request) (*outgoing, *messages.RequestError) {
+	if err := checkTarget(r.Target); err != nil {
+		return nil, messages.NotExecuted(r.Shard, r.Target, messages.ErrInvalid, err)
+	}
 	o := &outgoing{shard: r.Shard, target: r.Target}
 	e := &o.envelope
 	e.Way, e.Shard, e.Target, e.Traceparent, e.Tracestate = r.Way, uint32(r.Shard), r.Target, r.TraceParent, r.TraceState

@@ -3,6 +3,7 @@ package links
 import (
 	"errors"
 	"fmt"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -13,6 +14,9 @@ import (
 
 // MaxMessage is how large a message to another node may be, in bytes.
 const MaxMessage = 16 << 20
+
+// maxTarget is how long the name of a child or handler may be, in bytes.
+const maxTarget = 64 << 10
 
 // errNoMessage is what is wrong with a message that is nil.
 var errNoMessage = errors.New("the message is nil")
@@ -29,7 +33,7 @@ func pack(m proto.Message) (name string, payload []byte, kind, cause error) {
 		return "", nil, messages.ErrInvalid, errNoMessage
 	}
 	if size := proto.Size(m); size > MaxMessage {
-		return "", nil, messages.ErrTooLarge, fmt.Errorf("it has %d bytes, and between nodes %d are allowed", size, MaxMessage)
+		return "", nil, messages.ErrTooLarge, tooLarge(size)
 	}
 	payload, err := proto.Marshal(m)
 	if err != nil {
@@ -40,6 +44,22 @@ func pack(m proto.Message) (name string, payload []byte, kind, cause error) {
 		return "", nil, messages.ErrUnknownType, errors.New("its type has no name")
 	}
 	return name, payload, nil, nil
+}
+
+func tooLarge(size int) error {
+	return fmt.Errorf("it has %d bytes, and between nodes %d are allowed", size, MaxMessage)
+}
+
+// checkTarget refuses a name that no piece could carry: it would end the connection, with
+// the requests of others.
+func checkTarget(name string) error {
+	switch {
+	case len(name) > maxTarget:
+		return fmt.Errorf("the name of its child or handler has %d bytes, and between nodes %d are allowed", len(name), maxTarget)
+	case !utf8.ValidString(name):
+		return errors.New("the name of its child or handler is no valid UTF-8")
+	}
+	return nil
 }
 
 // unpack is the message of a type with these bytes.
