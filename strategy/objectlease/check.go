@@ -11,9 +11,10 @@ import (
 )
 
 // Setup checks that the bucket honours the conditions of writes, by four writes to an
-// object of this node's own, which stays. Others under the same name may do so at the same time.
+// object that stays. Others may do so at the same time: all nodes have the same object, since
+// names come and go, and every listing shows what is there.
 func (r *records) Setup(ctx context.Context) error {
-	c := check{bucket: r.bucket, key: r.place.check(r.node)}
+	c := check{bucket: r.bucket, key: r.place.check()}
 	err := c.run(ctx)
 	if err == nil || errors.Is(err, lease.ErrUnsupported) {
 		return err

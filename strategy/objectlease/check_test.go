@@ -37,7 +37,7 @@ func TestOL2Setup(t *testing.T) {
 			mustBe(t, setUpAtOnce(t, r, 8), nil)
 			b.ResetRequests()
 			mustBe(t, r.Setup(t.Context()), nil)
-			if n := b.Requests(faults.Any, "*"); n > 4 || n != b.Requests(faults.Put, "path/_cluster/placement/check/a") {
+			if n := b.Requests(faults.Any, "*"); n > 4 || n != b.Requests(faults.Put, "path/_cluster/placement/check") {
 				t.Errorf("the check takes %d requests", n)
 			}
 			for want, fault := range map[string]faults.Fault{
@@ -70,7 +70,7 @@ func mustRefuse(t *testing.T, err error, want string) {
 	}
 }
 
-// setUpAtOnce lets processes of one name check at once. It returns the first error.
+// setUpAtOnce lets nodes check at once. It returns the first error.
 func setUpAtOnce(t *testing.T, r *records, n int) error {
 	t.Helper()
 	errs := make([]error, n)

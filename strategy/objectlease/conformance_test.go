@@ -14,7 +14,7 @@ import (
 // at opens the records of node "a" below a path; the test or the suite closes them.
 func at(t *testing.T, s store.Store, path string) *records {
 	t.Helper()
-	r, err := open(t.Context(), s, path, "a")
+	r, err := open(t.Context(), s, path)
 	if err != nil {
 		t.Fatal(err)
 	}

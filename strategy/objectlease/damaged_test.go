@@ -15,7 +15,7 @@ import (
 // A power loss may leave a lease's file shorter than it was written.
 func TestOL7_ALeaseThatIsDamagedOnADirectoryCanBeReplaced(t *testing.T) {
 	dir := t.TempDir()
-	r, err := open(t.Context(), store.Dir(dir), "", "a")
+	r, err := open(t.Context(), store.Dir(dir), "")
 	if err != nil {
 		t.Fatal(err)
 	}

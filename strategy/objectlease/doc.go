@@ -7,5 +7,5 @@
 //
 //	_cluster/placement/shards/000007   the lease of shard 7
 //	_cluster/placement/nodes/NAME      the heartbeat of a node
-//	_cluster/placement/check/NAME      what the node's check of the store left
+//	_cluster/placement/check           what the nodes' checks of the store left
 package objectlease

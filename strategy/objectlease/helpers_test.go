@@ -19,7 +19,7 @@ func faulty(t *testing.T) (*records, *faults.Bucket) {
 		t.Fatal(err)
 	}
 	b := faults.New(inner, faults.Options{})
-	r := &records{bucket: b, place: placeIn(""), node: "a"}
+	r := &records{bucket: b, place: placeIn("")}
 	t.Cleanup(func() { _ = r.Close() })
 	return r, b
 }

@@ -16,13 +16,13 @@ type place string
 
 func placeIn(path string) place { return place(store.JoinKey(path, "_cluster/placement")) }
 
-func (p place) folder() string           { return string(p) + "/" }
-func (p place) shards() string           { return string(p) + "/shards/" }
-func (p place) nodes() string            { return string(p) + "/nodes/" }
-func (p place) shard(n int) string       { return p.shards() + shardName(n) }
-func (p place) node(name string) string  { return p.nodes() + name }
-func (p place) check(name string) string { return string(p) + "/check/" + name }
-func shardName(n int) string             { return fmt.Sprintf("%06d", n) }
+func (p place) folder() string          { return string(p) + "/" }
+func (p place) shards() string          { return string(p) + "/shards/" }
+func (p place) nodes() string           { return string(p) + "/nodes/" }
+func (p place) shard(n int) string      { return p.shards() + shardName(n) }
+func (p place) node(name string) string { return p.nodes() + name }
+func (p place) check() string           { return string(p) + "/check" }
+func shardName(n int) string            { return fmt.Sprintf("%06d", n) }
 func (p place) nodeOf(key string) (string, bool) {
 	name, ok := strings.CutPrefix(key, p.nodes())
 	return name, ok && name != "" && !strings.Contains(name, "/")

@@ -28,7 +28,7 @@ type Options struct {
 // New makes the strategy; errors name the option. The store is opened, and checked for
 // what leases need of it, when a node starts.
 func New(o Options) (*lease.Strategy, error) {
-	if err := store.CheckKey(placeIn(o.Path).check("node")); err != nil {
+	if err := store.CheckKey(placeIn(o.Path).check()); err != nil {
 		return nil, fmt.Errorf("%s strategy: Path %q must be parts between single slashes: %w", name, o.Path, err)
 	}
 	return lease.New(name, o.Options, o.open)
@@ -41,7 +41,7 @@ func (o Options) open(ctx context.Context, r strategy.Runtime) (lease.Store, err
 	if o.Path == "" {
 		o.Path = r.Path()
 	}
-	s, err := open(ctx, o.Store, o.Path, r.Node().Name)
+	s, err := open(ctx, o.Store, o.Path)
 	if err != nil {
 		return nil, err
 	}

@@ -72,10 +72,10 @@ func TestWhereTheLeasesAre(t *testing.T) {
 		in      store.Store
 		at      string
 	}{
-		{Options{}, cluster, "path/_cluster/placement/check/a"},
-		{Options{Path: "leases"}, cluster, "leases/_cluster/placement/check/a"},
-		{Options{Store: other}, other, "path/_cluster/placement/check/a"},
-		{Options{Store: other, Path: "leases"}, other, "leases/_cluster/placement/check/a"},
+		{Options{}, cluster, "path/_cluster/placement/check"},
+		{Options{Path: "leases"}, cluster, "leases/_cluster/placement/check"},
+		{Options{Store: other}, other, "path/_cluster/placement/check"},
+		{Options{Store: other, Path: "leases"}, other, "leases/_cluster/placement/check"},
 	} {
 		s, err := test.options.open(t.Context(), node)
 		if err != nil {

@@ -43,7 +43,7 @@ func TestOL1Layout(t *testing.T) {
 	for _, e := range entries {
 		keys = append(keys, strings.TrimPrefix(e.Key, folder))
 	}
-	if want := []string{"check/a", "nodes/a", "shards/000007", "shards/999999"}; err != nil || !slices.Equal(keys, want) {
+	if want := []string{"check", "nodes/a", "shards/000007", "shards/999999"}; err != nil || !slices.Equal(keys, want) {
 		t.Errorf("the bucket has %q, %v, want %q", keys, err, want)
 	}
 }

@@ -14,18 +14,17 @@ import (
 type records struct {
 	bucket store.Bucket
 	place  place
-	node   string // this node's name
 }
 
 var _ lease.Store = (*records)(nil)
 
-// open opens the store of a node below a path, which may be empty.
-func open(ctx context.Context, s store.Store, path, node string) (*records, error) {
+// open opens the store below a path, which may be empty.
+func open(ctx context.Context, s store.Store, path string) (*records, error) {
 	bucket, err := s.Open(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("open the store of the leases: %w", err)
 	}
-	return &records{bucket: bucket, place: placeIn(path), node: node}, nil
+	return &records{bucket: bucket, place: placeIn(path)}, nil
 }
 
 // List is one listing: leases and heartbeats are below one folder. What else is there
