@@ -45,7 +45,7 @@ type Node struct {
 	workers tally // goroutines that run for the strategy
 
 	mu       sync.Mutex
-	openings []*Shard // those that may not be closed yet
+	openings map[int][]*Shard // by shard, those that may not be closed yet
 }
 
 // TreeName is what the tree of a node of the cluster is called in its actor system.
@@ -63,7 +63,7 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 		return nil, fmt.Errorf("slap: a cluster named %q runs in this actor system already", c.Cluster)
 	}
 	replies := newReplies(system, name+"-replies-"+c.Incarnation)
-	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name}
+	n := &Node{config: &c, system: system, replies: replies, table: newTable(c.Shards), name: name, openings: map[int][]*Shard{}}
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.host, n.shards = n.child(hostName), n.child(shardsName)
 	n.observe = newTelemetry(c.Cluster, c.MeterProvider, c.TracerProvider)
@@ -300,13 +300,19 @@ func (n *Node) newShard(number int, lease *strategy.Lease) *Shard {
 func (n *Node) remember(s *Shard) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.openings = append(slices.DeleteFunc(n.openings, (*Shard).closed), s)
+	for shard := range n.openings {
+		n.unclosedOf(shard)
+	}
+	n.openings[s.number] = append(n.openings[s.number], s)
 }
 
 // inFlight says whether an open or close of the shard goes on that was given up.
 // A second open beside it could fence the first for nothing, or be fenced by it.
+// A strategy asks often.
 func (n *Node) inFlight(shard int) bool {
-	return slices.ContainsFunc(n.unclosed(), func(s *Shard) bool { return s.number == shard })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return len(n.unclosedOf(shard)) > 0
 }
 
 // inFlightCount is how many opens and closes go on that were given up.
@@ -321,8 +327,22 @@ func (n *Node) inFlightCount() int {
 }
 
 // unclosed are the openings that are not known to be closed.
-func (n *Node) unclosed() []*Shard {
+func (n *Node) unclosed() (all []*Shard) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return slices.DeleteFunc(slices.Clone(n.openings), (*Shard).closed)
+	for shard := range n.openings {
+		all = append(all, n.unclosedOf(shard)...)
+	}
+	return all
+}
+
+// unclosedOf are those of a shard; the others are forgotten. The caller holds the lock.
+func (n *Node) unclosedOf(shard int) []*Shard {
+	left := slices.DeleteFunc(n.openings[shard], (*Shard).closed)
+	if len(left) == 0 {
+		delete(n.openings, shard)
+		return nil
+	}
+	n.openings[shard] = left
+	return left
 }

@@ -7,6 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/asynkron/protoactor-go/actor"
+
 	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/store/slatedb"
@@ -76,13 +78,11 @@ func stopWhileOpening(r *rig, release func()) {
 func (r *rig) opening(shard int) *Shard {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, s := range slices.Backward(r.openings) {
-		if s.number == shard {
-			return s
-		}
+	all := r.openings[shard]
+	if len(all) == 0 {
+		r.t.Fatalf("shard %d was not opened", shard)
 	}
-	r.t.Fatalf("shard %d was not opened", shard)
-	return nil
+	return all[len(all)-1]
 }
 
 func TestHOST6_AnOpenThatFailsWhileAStopWaits(t *testing.T) {
@@ -147,4 +147,20 @@ func TestHOST8_FencedWhileOpeningIsAnAnswerAndNoReport(t *testing.T) {
 	r.mustOpen(0)
 	r.mustShut(0)
 	told.want(t, "0 stopped") // and nothing before it
+}
+
+// A strategy of many shards asks of each, in every decision.
+func TestP4_3_WhetherAnOpenIsInFlightCostsNothingToAsk(t *testing.T) {
+	n := &Node{openings: map[int][]*Shard{}}
+	for number := range 1000 {
+		s := &Shard{number: number}
+		s.database.Store(actor.NewPID("here", "database"))
+		n.remember(s)
+	}
+	if !n.inFlight(7) || n.inFlight(1000) {
+		t.Error("of those that are not closed it says otherwise")
+	}
+	if allocs := testing.AllocsPerRun(10, func() { n.inFlight(7); n.inFlight(1000) }); allocs > 0 {
+		t.Errorf("it allocates %v times", allocs)
+	}
 }
