@@ -66,7 +66,10 @@ func (l *loop) Receive(ctx actor.Context) {
 	case leaveRequest:
 		l.leavers = append(l.leavers, m.done)
 		l.handle(ctx, leave{})
-	case due, beatRead, beatWritten, listed, leaseRead, leaseWritten, greeted, opened, closed, down, expired, look:
+	case look:
+		l.strategy.hinted.Store(false)
+		l.handle(ctx, m)
+	case due, beatRead, beatWritten, listed, leaseRead, leaseWritten, greeted, opened, closed, down, expired:
 		l.handle(ctx, m)
 	}
 }
@@ -76,6 +79,7 @@ func (l *loop) start(ctx actor.Context) (err error) {
 	if l.seat, err = l.strategy.loop.Take(ctx, l.strategy.name, l.runtime.Node()); err != nil {
 		return err
 	}
+	l.strategy.hinted.Store(false)
 	l.leases, l.waiters = map[int]*strategy.Lease{}, map[int][]chan<- struct{}{}
 	l.runner = supervision.PID(ctx.Parent(), runnerName)
 	l.core = newCore(l.runtime.Node(), l.runtime.Shards(), l.strategy.options)

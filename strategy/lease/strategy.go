@@ -36,6 +36,7 @@ type Strategy struct {
 	loop   seat.Seat
 	runner seat.Seat
 	table  atomic.Pointer[table]
+	hinted atomic.Bool // a look is on its way to the loop
 }
 
 // New makes a strategy with this name whose leases are in the store that open opens.
@@ -98,8 +99,12 @@ func (s *Strategy) Leave(ctx context.Context) {
 	s.ask(ctx, func(done chan<- struct{}) any { return leaveRequest{done} })
 }
 
-// LookNow begins a round.
-func (s *Strategy) LookNow() { s.loop.Send(look{}) }
+// LookNow begins a round. However often others ask, at most one look waits for the loop.
+func (s *Strategy) LookNow() {
+	if s.hinted.CompareAndSwap(false, true) && !s.loop.Send(look{}) {
+		s.hinted.Store(false)
+	}
+}
 
 // ask sends the loop a request and waits until it closes the channel, or ends.
 func (s *Strategy) ask(ctx context.Context, request func(done chan<- struct{}) any) {
