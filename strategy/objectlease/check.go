@@ -14,12 +14,27 @@ import (
 // object that stays. Others may do so at the same time: all nodes have the same object, since
 // names come and go, and every listing shows what is there.
 func (r *records) Setup(ctx context.Context) error {
+	if err := r.identify(ctx); err != nil {
+		return err
+	}
 	c := check{bucket: r.bucket, key: r.place.check()}
 	err := c.run(ctx)
 	if err == nil || errors.Is(err, lease.ErrUnsupported) {
 		return err
 	}
 	return fmt.Errorf("check that the store can hold leases: %w", err)
+}
+
+// identify refuses leases of another cluster: each would take the other's nodes for its own.
+func (r *records) identify(ctx context.Context) error {
+	if r.cluster == nil {
+		return nil
+	}
+	_, err := store.Identify(ctx, r.bucket, *r.cluster)
+	if errors.Is(err, store.ErrIdentity) {
+		return fmt.Errorf("%w: %w", lease.ErrUnsupported, err)
+	}
+	return err
 }
 
 // check is a check of a bucket on its way.

@@ -12,8 +12,9 @@ import (
 // name of the strategy in errors.
 const name = "object-lease"
 
-// Options of the strategy. All nodes of a cluster have the same Store and Path. The tags
-// are the keys of a configuration file.
+// Options of the strategy. All nodes of a cluster have the same Store and Path, and no other
+// cluster has both: that is recorded there, as in the cluster's own store. The tags are the
+// keys of a configuration file.
 type Options struct {
 	lease.Options
 
@@ -35,6 +36,7 @@ func New(o Options) (*lease.Strategy, error) {
 }
 
 func (o Options) open(ctx context.Context, r strategy.Runtime) (lease.Store, error) {
+	apart := !o.Store.IsZero() || o.Path != ""
 	if o.Store.IsZero() {
 		o.Store = r.Store()
 	}
@@ -44,6 +46,9 @@ func (o Options) open(ctx context.Context, r strategy.Runtime) (lease.Store, err
 	s, err := open(ctx, o.Store, o.Path)
 	if err != nil {
 		return nil, err
+	}
+	if apart {
+		s.cluster = &store.IdentityConfig{Path: o.Path, Cluster: r.Origin().Cluster, Shards: r.Shards()}
 	}
 	return s, nil
 }

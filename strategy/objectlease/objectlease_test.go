@@ -12,6 +12,7 @@ import (
 
 	"github.com/slap-go/slap/internal/s3test"
 	"github.com/slap-go/slap/internal/source"
+	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/lease"
@@ -20,13 +21,19 @@ import (
 // runtime is a node as far as opening the store asks it.
 type runtime struct {
 	strategy.Runtime
-	store store.Store
-	path  string
+	store   store.Store
+	path    string
+	cluster string
+	shards  int
 }
 
 func (r runtime) Store() store.Store  { return r.store }
 func (r runtime) Path() string        { return r.path }
 func (r runtime) Node() strategy.Node { return strategy.Node{Name: "a"} }
+func (r runtime) Shards() int         { return r.shards }
+func (r runtime) Origin() messages.Origin {
+	return messages.Origin{Cluster: r.cluster}
+}
 
 func TestOptionsAreChecked(t *testing.T) {
 	for want, o := range map[string]Options{
@@ -66,7 +73,7 @@ func TestKeysOfAFile(t *testing.T) {
 // The leases are where the cluster is, unless the options say otherwise.
 func TestWhereTheLeasesAre(t *testing.T) {
 	cluster, other := store.Memory(), store.Memory()
-	node := runtime{store: cluster, path: "path"}
+	node := runtime{store: cluster, path: "path", cluster: "visits", shards: 4}
 	for _, test := range []struct {
 		options Options
 		in      store.Store
@@ -91,11 +98,37 @@ func TestWhereTheLeasesAre(t *testing.T) {
 			t.Errorf("%s: %v", test.at, err)
 		}
 		mustBe(t, b.Delete(t.Context(), test.at), nil)
+		if path, _, _ := strings.Cut(test.at, "placement"); test.options != (Options{}) { // what says whose they are
+			mustBe(t, b.Delete(t.Context(), path+"cluster"), nil)
+		}
 		if rest, err := b.List(t.Context(), ""); err != nil || len(rest) != 0 {
 			t.Errorf("there is also %v, %v", rest, err)
 		}
 		mustBe(t, s.Close(), nil)
 		mustBe(t, b.Close(), nil)
+	}
+}
+
+// Leases apart from their cluster's data may be at the same place as another's by mistake:
+// each would take the other's nodes for its own, and leave them shards that they cannot serve.
+func TestP1_1_LeasesAreOfOneCluster(t *testing.T) {
+	at := Options{Store: store.Memory(), Path: "leases"}
+	setUp := func(r runtime) error {
+		s, err := at.open(t.Context(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		return s.Setup(t.Context())
+	}
+	for range 2 {
+		mustBe(t, setUp(runtime{cluster: "visits", shards: 4}), nil)
+	}
+	for want, r := range map[string]runtime{
+		`the store belongs to cluster "visits", not to "orders"`: {cluster: "orders", shards: 4},
+		"the store's cluster has 4 shards, not 8":                {cluster: "visits", shards: 8},
+	} {
+		mustRefuse(t, setUp(r), want)
 	}
 }
 

@@ -14,6 +14,8 @@ import (
 type records struct {
 	bucket store.Bucket
 	place  place
+
+	cluster *store.IdentityConfig // whose leases these are; nil where the node has found that out
 }
 
 var _ lease.Store = (*records)(nil)
