@@ -3,6 +3,7 @@ package lease
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
@@ -52,6 +53,11 @@ type (
 	}
 	doTell struct {
 		event func(messages.Origin) messages.Event
+	}
+	// doWatch tells people why the start takes its time: whoever has the name is silent.
+	doWatch struct {
+		address string
+		ttl     time.Duration
 	}
 	doReady     struct{}
 	doRefreshed struct{ shard int }
@@ -117,6 +123,7 @@ func (a doPlace) String() string {
 	}
 }
 func (a doTell) String() string      { return "tell " + a.event(messages.Origin{}).Name() }
+func (a doWatch) String() string     { return fmt.Sprintf("watch %s for %v", a.address, a.ttl) }
 func (doReady) String() string       { return "ready" }
 func (a doRefreshed) String() string { return fmt.Sprintf("refreshed %d", a.shard) }
 func (doLeft) String() string        { return "left" }

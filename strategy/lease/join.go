@@ -101,10 +101,13 @@ func (c *core) greeted(in greeted) {
 
 // wait watches the heartbeat until it moves, or has not for as long as it lasts.
 func (c *core) wait(b Beat) {
-	c.join.watch = true
 	ttl := b.Heartbeat.TTL
 	if b.Unreadable {
 		ttl = c.options.TTL
+	}
+	if !c.join.watch {
+		c.join.watch = true
+		c.do(doWatch{b.Heartbeat.Address, ttl})
 	}
 	if c.own.lasted(ttl, c.now.at) {
 		c.takeOver(b.Version)

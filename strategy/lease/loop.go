@@ -154,6 +154,9 @@ func (l *loop) carryOut(ctx actor.Context, a action) {
 		for _, n := range a.nodes {
 			l.runtime.Hint(n)
 		}
+	case doWatch:
+		l.runtime.Logger().Info("another process has this node's name and does not answer: the start waits to see whether its heartbeat moves",
+			"node", l.runtime.Node().Name, "address", a.address, "wait", a.ttl)
 	case doRefreshed:
 		l.refreshed(a.shard)
 	case doLeft:

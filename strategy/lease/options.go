@@ -66,7 +66,7 @@ func (o Options) check() error {
 	case o.TTL < shortestTTL || o.TTL > longestTTL:
 		return fmt.Errorf("TTL must be from %v to %v, it is %v", shortestTTL, longestTTL, o.TTL)
 	case o.Interval+o.Margin >= o.TTL:
-		return fmt.Errorf("Interval (%v) and Margin (%v) together must be below TTL (%v)", o.Interval, o.Margin, o.TTL)
+		return fmt.Errorf("Interval (%v) and Margin (%v) together must be below TTL (%v): lower one, or raise TTL", o.Interval, o.Margin, o.TTL)
 	case o.Margin < o.TTL/20:
 		return fmt.Errorf("Margin (%v) must be at least a twentieth of TTL (%v)", o.Margin, o.TTL)
 	case o.MaxClockSkew >= o.TTL:
