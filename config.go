@@ -179,7 +179,8 @@ type Config struct {
 	// New's. Default: they are not checked.
 	ValidateChildOptions func(options any) error
 
-	// Handlers are the functions that [Cluster.Call] runs, by their names. Default: none.
+	// Handlers are the functions that [Cluster.Call] runs, by their names: on the node where
+	// the shard is open, so that all nodes need the same ones. Default: none.
 	Handlers map[string]Handler
 
 	// MaxPending is how many requests may wait in front of one child; more are

@@ -41,4 +41,20 @@
 // Every request ends in exactly one of three ways: an answer of the application
 // (a message or an [AppError]), [ErrNotExecuted], or [ErrOutcomeUnknown]. The first
 // two are always true.
+//
+// # What can be seen
+//
+// [Cluster.Events] has everything that happens, and the log what deserves attention: a
+// cluster in which nothing moves logs nothing. The metrics of a node are
+//
+//	slap.request.duration      how long requests took, by method and outcome; in seconds
+//	slap.shard.count           shards by their state, as the node sees them
+//	slap.shard.durability.lag  writes of an open shard that are not durable yet
+//	slap.shard.abandoned       shards with an open or close that took too long and goes on
+//	slap.child.restarts        restarts of actors
+//	slap.event.published       events by their names: lease.self_fence, peer.unreachable …
+//	slap.event.missed          events that readers were too slow for
+//
+// and those of the engine, which begin with slatedb. Spans are slap.ask and slap.call, and
+// on another node that serves the request slap.serve.ask and slap.serve.call.
 package slap

@@ -286,7 +286,7 @@ func lossOf(err error) error {
 		return errBye
 	}
 	if s, ok := status.FromError(err); ok {
-		return fmt.Errorf("it ended: %s", s.Message())
+		return fmt.Errorf("its connection ended: %s", s.Message())
 	}
 	return err
 }

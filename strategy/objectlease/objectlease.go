@@ -15,6 +15,10 @@ const name = "object-lease"
 // Options of the strategy. All nodes of a cluster have the same Store and Path, and no other
 // cluster has both: that is recorded there, as in the cluster's own store. The tags are the
 // keys of a configuration file.
+//
+// How long leases last is said in the embedded options of the loop:
+//
+//	objectlease.New(objectlease.Options{Options: lease.Options{TTL: 10 * time.Second}})
 type Options struct {
 	lease.Options
 
