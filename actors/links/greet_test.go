@@ -142,10 +142,7 @@ func TestCALL7_AConnectionIsWaitedForASecond(t *testing.T) {
 		t.Error("answered through a proxy that holds all")
 	}
 	p.Flow()
-	k, err := a.link(to)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := a.link(to)
 	eventually(t, func() error {
 		if k.conn.Load() == nil {
 			return errors.New("not connected")

@@ -214,11 +214,7 @@ func (l *Links) prepare(r Request) (*outgoing, *messages.RequestError) {
 // send hands the request to the link, which may have to be made.
 func (l *Links) send(ctx context.Context, patience time.Duration, to strategy.Node, o *outgoing) *messages.RequestError {
 	o.node = to.Name
-	k, err := l.link(to)
-	if err != nil {
-		return messages.NotExecuted(o.shard, o.target, messages.ErrNoConnection, err)
-	}
-	c, err := k.await(ctx, patience)
+	c, err := l.link(to).await(ctx, patience)
 	switch {
 	case ctx.Err() != nil:
 		return messages.NotExecuted(o.shard, o.target, messages.ErrTimeout, context.Cause(ctx))
@@ -246,20 +242,19 @@ func deadline(ctx context.Context, patience time.Duration) time.Time {
 	return deadline
 }
 
-// link is the link to the node, which begins its life if it is new.
-func (l *Links) link(to strategy.Node) (*link, error) {
+// link is the link to the node, which begins its life if it is new. Whether the node may be
+// called is asked when it is: one that may not counts, and is told of, as one that cannot be
+// reached.
+func (l *Links) link(to strategy.Node) *link {
 	address := to.Address
 	if address == "" && l.config.Peers != nil {
 		address, _ = l.config.Peers.Address(to.Name)
 	}
 	at := place{to.Name, address}
 	if k := (*l.peers.Load())[at]; k != nil {
-		return k, nil
+		return k
 	}
-	if err := l.allows(at); err != nil {
-		return nil, err
-	}
-	return l.add(at), nil
+	return l.add(at)
 }
 
 func (l *Links) allows(at place) error {
@@ -287,9 +282,7 @@ func (l *Links) add(at place) *link {
 
 // Hint lets the node look at once at what has changed. It may get lost.
 func (l *Links) Hint(to strategy.Node) {
-	if k, err := l.link(to); err == nil {
-		k.hint()
-	}
+	l.link(to).hint()
 }
 
 // Unreachable are the names of the nodes that were needed lately and cannot be reached, in

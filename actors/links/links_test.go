@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -147,6 +148,10 @@ func TestP7_3_OnlyPeersAreCalled(t *testing.T) {
 	if !strings.Contains(err.Error(), "b is no peer: add it") {
 		t.Errorf("text %q", err)
 	}
+	a.told(t, "peer.unreachable") // once, however many ask
+	if got := a.Unreachable(); !slices.Equal(got, []string{"b"}) {
+		t.Errorf("unreachable: %s", got)
+	}
 	a.book.refused = nil
 
 	// The address may be the peers', and the name is what counts there.
@@ -156,9 +161,10 @@ func TestP7_3_OnlyPeersAreCalled(t *testing.T) {
 		t.Errorf("text %q", err)
 	}
 	a.book.addresses["b"] = b.Self().Address
-	if _, err := a.ask(t.Context(), strategy.Node{Name: "b"}, "x"); err != nil {
-		t.Error(err)
-	}
+	eventually(t, func() error { // a peer that could not be reached is left alone for a moment
+		_, err := a.ask(t.Context(), strategy.Node{Name: "b"}, "x")
+		return err
+	})
 	if n := b.served.Load(); n != 1 {
 		t.Errorf("served %d", n)
 	}
