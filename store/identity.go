@@ -147,7 +147,7 @@ func (id Identity) check(key string, want Identity) error {
 		return fmt.Errorf("%w: the store belongs to cluster %q, not to %q (object %q): use another path or name",
 			ErrIdentity, id.Cluster, want.Cluster, key)
 	case id.Shards != want.Shards:
-		return fmt.Errorf("%w: the store's cluster has %d shards for the life of its data, not %d (object %q): set Shards to %d",
+		return fmt.Errorf("%w: the store's cluster has %d shards, not %d (object %q): set Shards to %d, it never changes",
 			ErrIdentity, id.Shards, want.Shards, key, id.Shards)
 	}
 	return nil
