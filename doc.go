@@ -44,8 +44,8 @@
 //
 // # What can be seen
 //
-// [Cluster.Events] has everything that happens, and the log what deserves attention: a
-// cluster in which nothing moves logs nothing. The metrics of a node are
+// [Cluster.Events] has everything that happens, and the log what deserves attention.
+// The metrics of a node are
 //
 //	slap.request.duration      how long requests took, by method and outcome; in seconds
 //	slap.shard.count           shards by their state, as the node sees them
