@@ -12,7 +12,8 @@ type Options struct {
 	// shards of a node that died are served again. Each node may have its own. Default: 15 s.
 	TTL time.Duration `koanf:"lease_ttl"`
 
-	// Interval is the time between two rounds, in which leases are renewed. Default: TTL/3.
+	// Interval is the time between two rounds, in which leases are renewed, at least 1 ms.
+	// Default: TTL/3.
 	Interval time.Duration `koanf:"interval"`
 
 	// Margin is how long before the end of a lease this node stops to serve the shard. It
@@ -35,6 +36,7 @@ const (
 	defaultMaxConcurrency = 16
 	shortestTTL           = 10 * time.Millisecond
 	longestTTL            = 24 * time.Hour
+	shortestInterval      = time.Millisecond
 	shortestRequest       = 100 * time.Millisecond
 )
 
@@ -65,6 +67,8 @@ func (o Options) check() error {
 	switch {
 	case o.TTL < shortestTTL || o.TTL > longestTTL:
 		return fmt.Errorf("TTL must be from %v to %v, it is %v", shortestTTL, longestTTL, o.TTL)
+	case o.Interval < shortestInterval:
+		return fmt.Errorf("Interval must be at least %v, it is %v", shortestInterval, o.Interval)
 	case o.Interval+o.Margin >= o.TTL:
 		return fmt.Errorf("Interval (%v) and Margin (%v) together must be below TTL (%v): lower one, or raise TTL", o.Interval, o.Margin, o.TTL)
 	case o.Margin < o.TTL/20:

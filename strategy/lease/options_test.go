@@ -29,6 +29,7 @@ func TestLL1_P2_4_BadOptionsAreNamed(t *testing.T) {
 		{Options{TTL: time.Millisecond}, []string{"TTL", "1ms"}},
 		{Options{TTL: 48 * time.Hour}, []string{"TTL", "48h"}},
 		{Options{Interval: -1}, []string{"Interval", "-1ns"}},
+		{Options{Interval: 5}, []string{"Interval", "5ns", "1ms"}}, // without a unit: rounds without a pause
 		{Options{Margin: -1}, []string{"Margin", "-1ns"}},
 		{Options{TTL: time.Minute, Margin: time.Second}, []string{"Margin", "1s", "twentieth"}},
 		{Options{TTL: 3 * time.Second, Interval: 2 * time.Second, Margin: time.Second}, []string{"Interval", "Margin", "TTL"}},
