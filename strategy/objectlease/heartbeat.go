@@ -34,7 +34,7 @@ func encodeHeartbeat(h lease.Heartbeat) ([]byte, error) {
 	for _, held := range h.Shards {
 		o.Shards = append(o.Shards, heldObject(held))
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(highestGeneration); err != nil {
 		return nil, err
 	}
 	return encode(o, maxHeartbeatSize)
@@ -45,7 +45,7 @@ func decodeHeartbeat(node string, data []byte) (lease.Heartbeat, error) {
 	if err := decode(data, maxHeartbeatSize, &o); err != nil {
 		return lease.Heartbeat{}, err
 	}
-	if err := o.check(); err != nil {
+	if err := o.check(highestRead); err != nil {
 		return lease.Heartbeat{}, err
 	}
 	h := lease.Heartbeat{
@@ -59,7 +59,7 @@ func decodeHeartbeat(node string, data []byte) (lease.Heartbeat, error) {
 }
 
 // check also brings the shards in order.
-func (o heartbeatObject) check() error {
+func (o heartbeatObject) check(highest uint64) error {
 	switch {
 	case o.State != lease.Live && o.State != lease.Leaving && o.State != lease.Left:
 		return fmt.Errorf("state is %q: it must be live, leaving or left", o.State)
@@ -71,7 +71,7 @@ func (o heartbeatObject) check() error {
 	}
 	slices.SortFunc(o.Shards, func(a, b heldObject) int { return cmp.Compare(a.Shard, b.Shard) })
 	for i, held := range o.Shards {
-		if err := held.check(); err != nil {
+		if err := held.check(highest); err != nil {
 			return err
 		}
 		if i > 0 && o.Shards[i-1].Shard == held.Shard {
@@ -81,14 +81,14 @@ func (o heartbeatObject) check() error {
 	return nil
 }
 
-func (h heldObject) check() error {
+func (h heldObject) check(highest uint64) error {
 	states := []lease.HeldState{lease.Opening, lease.Running, lease.Closing, lease.Failed}
 	switch {
 	case h.Shard < 0 || h.Shard >= maxShards:
 		return fmt.Errorf("shard %d: there is none of that number", h.Shard)
 	case !slices.Contains(states, h.State):
 		return fmt.Errorf("shard %d has state %q: it must be one of %q", h.Shard, h.State, states)
-	case h.Generation > highestGeneration:
+	case h.Generation > highest:
 		return fmt.Errorf("shard %d has generation %d: it is too high", h.Shard, h.Generation)
 	}
 	return nil

@@ -94,6 +94,7 @@ func badLeases() []string {
 		{`"generation":3`, `"generation":null`},
 		{`"generation":3,`, ``},
 		{`"generation":3`, `"generation":18446744073709551615`},
+		{`"generation":3`, `"generation":9007199254740992`}, // after which no claim could be written
 		{`"generation":3`, `"generation":1e300`},
 		{`"ttl_ms":15000,`, ``},
 		{`"ttl_ms":15000`, `"ttl_ms":0`},
@@ -131,7 +132,7 @@ func badHeartbeats() []string {
 		{`"state":"running"`, `"state":"open"`},
 		{`"state":"running",`, ``},
 		{`"generation":2`, `"generation":-2`},
-		{`"generation":2`, `"generation":9007199254740993`},
+		{`"generation":2`, `"generation":9007199254740992`},
 		{`"shards":[`, `"shards":[7,`},
 	} {
 		bad = append(bad, strings.Replace(goodHeartbeat, change[0], change[1], 1))
@@ -321,7 +322,7 @@ func FuzzHeartbeat(f *testing.F) {
 func TestLargeHeartbeats(t *testing.T) {
 	h := lease.Heartbeat{Node: "x", State: lease.Live, TTL: time.Second}
 	for n := range 1_000 {
-		h.Shards = append(h.Shards, lease.Held{Shard: 999_000 + n, State: lease.Opening, Generation: highestGeneration})
+		h.Shards = append(h.Shards, lease.Held{Shard: 999_000 + n, State: lease.Opening, Generation: highestRead})
 	}
 	data, err := encodeHeartbeat(h)
 	if err != nil || len(data)*1_000 > maxHeartbeatSize {
