@@ -43,6 +43,7 @@ func TestTranscripts(t *testing.T) {
 		{"LL-25", "already_there"},
 		{"OL-4, OL-5", "claims"},
 		{"OL-6, P2.3", "claim_lost"},
+		{"OL-12, P2.6", "who_owns_what"},
 		{"OL-13", "peers"},
 		{"P4.3", "abandoned"},
 	} {
