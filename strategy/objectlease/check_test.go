@@ -27,7 +27,7 @@ func stores(t *testing.T) map[string]store.Store {
 }
 
 // Every kind of store passes, and fails as soon as it ignores what it is asked for.
-func TestOL2Setup(t *testing.T) {
+func TestOL2_Setup(t *testing.T) {
 	for name, s := range stores(t) {
 		t.Run(name, func(t *testing.T) {
 			r := at(t, s, "path")
@@ -91,7 +91,7 @@ func setUpAtOnce(t *testing.T, r *records, n int) error {
 	return errs[0]
 }
 
-func TestOL2ConflictOfTheFirstUpdateIsAnother(t *testing.T) {
+func TestOL2_ConflictOfTheFirstUpdateIsAnother(t *testing.T) {
 	r, b := faulty(t)
 	b.Inject(faults.Rule{Ops: faults.Put, Skip: 1, Times: 1, Fault: func(ctx context.Context, q faults.Request, next faults.Next) faults.Reply {
 		mustBe(t, next(ctx, faults.Request{Op: faults.Put, Key: q.Key, Data: []byte("another's")}).Err, nil)
@@ -101,7 +101,7 @@ func TestOL2ConflictOfTheFirstUpdateIsAnother(t *testing.T) {
 }
 
 // Whatever passes says nothing about the store, at no step, and the next check succeeds.
-func TestOL2ErrorsThatPass(t *testing.T) {
+func TestOL2_ErrorsThatPass(t *testing.T) {
 	for step := range 4 {
 		for _, fault := range []faults.Fault{faults.Throttle(), faults.Fail(errTold), faults.LoseReply()} {
 			r, b := faulty(t)
@@ -114,7 +114,7 @@ func TestOL2ErrorsThatPass(t *testing.T) {
 	}
 }
 
-func TestOL2EndsWithItsContext(t *testing.T) {
+func TestOL2_EndsWithItsContext(t *testing.T) {
 	for step := range 4 {
 		r, b := faulty(t)
 		gate := faults.NewGate()

@@ -21,15 +21,15 @@ func at(t *testing.T, s store.Store, path string) *records {
 	return r
 }
 
-func TestMemoryConformance(t *testing.T) {
+func TestLL24_MemoryConformance(t *testing.T) {
 	leasetest.Run(t, func(t *testing.T) lease.Store { return at(t, store.Memory(), "") })
 }
 
-func TestDirConformance(t *testing.T) {
+func TestLL24_DirConformance(t *testing.T) {
 	leasetest.Run(t, func(t *testing.T) lease.Store { return at(t, store.Dir(t.TempDir()), "some/path") })
 }
 
-func TestS3Conformance(t *testing.T) {
+func TestLL24_S3Conformance(t *testing.T) {
 	server := s3test.Start(t, "bucket")
 	var place atomic.Int64
 	leasetest.Run(t, func(t *testing.T) lease.Store {

@@ -14,7 +14,7 @@ import (
 )
 
 // What lies in the bucket, to the byte: other implementations read it.
-func TestOL1Layout(t *testing.T) {
+func TestOL1_P2_1_Layout(t *testing.T) {
 	r, b := faulty(t)
 	r.place = placeIn("some/path")
 	if err := r.Setup(t.Context()); err != nil {
@@ -49,7 +49,7 @@ func TestOL1Layout(t *testing.T) {
 }
 
 // What is not ours is not listed, and is in nobody's way.
-func TestOL1ForeignKeysAreIgnored(t *testing.T) {
+func TestOL1_ForeignKeysAreIgnored(t *testing.T) {
 	r, b := faulty(t)
 	v := mustWrite(t, r, claim(12, "", "a"))
 	for _, key := range []string{
@@ -142,7 +142,7 @@ func badHeartbeats() []string {
 
 // Records that make no sense are nobody's: unreadable, in their version, so that they can
 // be watched and replaced. They are no error, and one does not hide the others.
-func TestOL7InvalidLeases(t *testing.T) {
+func TestOL7_InvalidLeases(t *testing.T) {
 	r, b := faulty(t)
 	mustPut(t, b, r.place.shard(1), goodLease)
 	for i, bad := range badLeases() {
@@ -162,7 +162,7 @@ func TestOL7InvalidLeases(t *testing.T) {
 	}
 }
 
-func TestOL7InvalidHeartbeats(t *testing.T) {
+func TestOL7_InvalidHeartbeats(t *testing.T) {
 	r, b := faulty(t)
 	for i, bad := range badHeartbeats() {
 		v := lease.Version(mustPut(t, b, r.place.node("x"), bad))
@@ -175,7 +175,7 @@ func TestOL7InvalidHeartbeats(t *testing.T) {
 }
 
 // Keys of newer versions do not matter, nor does the order of things.
-func TestOL7TolerantReading(t *testing.T) {
+func TestOL7_TolerantReading(t *testing.T) {
 	r, b := faulty(t)
 	mustPut(t, b, r.place.shard(1), `{"zone":{"a":[1]},`+goodLease[1:])
 	mustPut(t, b, r.place.shard(2), goodFree)

@@ -105,7 +105,7 @@ func TestCallsThatHangEndWithTheirContext(t *testing.T) {
 }
 
 // One conditional write for each lease, all at once, each with a result of its own.
-func TestOL10Renew(t *testing.T) {
+func TestOL10_Renew(t *testing.T) {
 	const shards = 100 // far more than the 16 at a time of the original
 	r, b := faulty(t)
 	list := make([]lease.Lease, shards)
@@ -168,7 +168,7 @@ func TestOL10Renew(t *testing.T) {
 
 // Freeing is a conditional write that keeps the generation; nothing is deleted but
 // heartbeats.
-func TestOL11Release(t *testing.T) {
+func TestOL11_Release(t *testing.T) {
 	r, b := faulty(t)
 	v := mustWrite(t, r, claim(3, "", "a"))
 	free := lease.Record{Generation: 4, Nonce: "free"}
@@ -190,7 +190,7 @@ func TestOL11Release(t *testing.T) {
 
 // A quiet round costs one write for each lease and for the heartbeat, and one listing,
 // however many shards and nodes there are; what it reads costs one request each.
-func TestOL16Cost(t *testing.T) {
+func TestOL16_Cost(t *testing.T) {
 	const shards, nodes = 64, 3
 	r, b := faulty(t)
 	var mine []lease.Lease

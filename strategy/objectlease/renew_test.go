@@ -86,7 +86,7 @@ func mustRenew(t *testing.T, s lease.Store, list []lease.Lease) time.Duration {
 
 // A thousand leases are renewed within a third of the default time to live, with writes
 // that take 30 ms, over few connections that are used again.
-func TestOL10RenewsAThousandLeases(t *testing.T) {
+func TestOL10_RenewsAThousandLeases(t *testing.T) {
 	const third = 5 * time.Second
 	far, connections := farAway(t)
 	places := map[string]store.Store{"far away": far, "directory": store.Dir(t.TempDir()), "memory": store.Memory()}

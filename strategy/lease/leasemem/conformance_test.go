@@ -9,7 +9,7 @@ import (
 )
 
 // Without rules, and with those that only hold up what is let go, it is a store like any other.
-func TestConformance(t *testing.T) {
+func TestLL24_Conformance(t *testing.T) {
 	leasetest.Run(t, func(*testing.T) lease.Store { return leasemem.New().Node("a") })
 	gate := leasemem.NewGate()
 	gate.Open()
