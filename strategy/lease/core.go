@@ -29,8 +29,9 @@ type core struct {
 	peers   map[string]*peer
 	highest uint64 // generation that was seen
 	ready   bool
-	touched map[int]bool // shards whose place may have changed
-	moved   []int        // shards that were freed and whose new owners are to be hinted
+	touched map[int]bool     // shards whose place may have changed
+	moved   []int            // shards that were freed and whose new owners are to be hinted
+	unsaid  strategy.Instant // since when the last of them was given up
 }
 
 // phase is how far the node has come.

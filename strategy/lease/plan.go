@@ -83,15 +83,15 @@ func (c *core) give(quota int) {
 	}
 }
 
-// examine reads the leases that are in doubt: of which nobody says that it is his, or
-// that seem to be over.
+// examine reads the leases that are in doubt: of which nobody says that it is his to keep,
+// or that seem to be over.
 func (c *core) examine() {
 	for n := range c.shards {
 		s := &c.shards[n]
 		if s.held != nil || s.reading || s.sent != nil || !s.known || s.upToDate() && !s.absent {
 			continue
 		}
-		if s.lister == nil || s.absent || s.lasted(c.assumedTTL(s), c.now.at) || c.options.MaxClockSkew > 0 && !s.changed {
+		if s.lister == nil || s.yielded || s.absent || s.lasted(c.assumedTTL(s), c.now.at) || c.options.MaxClockSkew > 0 && !s.changed {
 			c.read(s)
 		}
 	}

@@ -20,6 +20,7 @@ type shard struct {
 	asked    bool          // somebody waits for a fresh read
 	lister   *peer         // who says that the shard is his
 	listed   uint64        // the generation that he says
+	yielded  bool          // he is giving it up, or leaves
 	placed   strategy.Placement
 	sent     *write  // on its way
 	doubtful []write // that may have been applied
@@ -42,6 +43,7 @@ type holding struct {
 	retried    bool             // renewed again after such a read
 	missed     bool             // by the last round, because a request was on its way
 	releasing  bool
+	released   strategy.Instant // when the release began
 	abandoned  bool             // an open or close hangs: the lease runs out (P4.3)
 	retry      strategy.Instant // when to open, or to free, again
 	fenced     bool             // somebody else opened the database: the record says whether he may
@@ -122,7 +124,8 @@ func (c *core) seeLeases(leases map[int]Version) {
 // relist finds out who says that which shard is his; of two the higher generation counts.
 func (c *core) relist() {
 	for n := range c.shards {
-		c.shards[n].lister, c.shards[n].listed, c.shards[n].failedElsewhere = nil, 0, false
+		s := &c.shards[n]
+		s.lister, s.listed, s.yielded, s.failedElsewhere = nil, 0, false, false
 		c.touched[n] = true
 	}
 	for _, name := range c.names() {
@@ -148,7 +151,7 @@ func (s *shard) claimedBy(p *peer, h Held) {
 	case h.State == Failed:
 		s.failedElsewhere = true
 	case s.lister == nil || h.Generation > s.listed:
-		s.lister, s.listed = p, h.Generation
+		s.lister, s.listed, s.yielded = p, h.Generation, h.State == Closing || p.state != Live
 	}
 }
 

@@ -12,7 +12,7 @@ const (
 	maxFailures  = 3           // in a row, then the shard is given up
 	longBackoff  = time.Minute // of a shard that nobody can keep open
 
-	hintPause = 50 * time.Millisecond // for which a hint waits for another shard to be freed
+	hintPause = 50 * time.Millisecond // for which a hint waits for another write
 )
 
 // tend does what is due for the shards that this node holds.
@@ -39,7 +39,8 @@ func (c *core) tend() {
 	c.hint()
 }
 
-// hint lets the others look for what was freed, once nothing more is about to be.
+// hint lets the others look for what was freed, once nothing more is about to be, and the
+// heartbeat says that it is given up: they read no lease of which it says otherwise.
 func (c *core) hint() {
 	if len(c.moved) == 0 {
 		return
@@ -49,7 +50,10 @@ func (c *core) hint() {
 			return
 		}
 	}
-	c.moved = nil
+	if b := c.own.sent; c.phase == taking && c.own.written < c.unsaid && b != nil && c.now.at.Sub(b.at) < hintPause {
+		return
+	}
+	c.moved, c.unsaid = nil, 0
 	if others := c.others(); len(others) > 0 {
 		c.do(doHint{others})
 	}

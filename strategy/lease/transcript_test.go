@@ -35,6 +35,7 @@ func TestTranscripts(t *testing.T) {
 		{"LL-2, P3.1", "round"},
 		{"LL-3, P3.2", "pace"},
 		{"LL-5, P3.4", "releases"},
+		{"P3.4, P2.3", "handover"},
 		{"LL-6, P2.2, OL-8", "renewals"},
 		{"LL-14, P4.1", "fences"},
 		{"LL-16, P6.3", "leaving"},

@@ -181,7 +181,7 @@ func (c *core) claimed(s *shard, w write, v Version) {
 // release gives a shard up: it is closed, then its lease is freed, then the others are
 // hinted (P3.4).
 func (c *core) release(s *shard) {
-	s.held.releasing, s.held.retry = true, 0
+	s.held.releasing, s.held.released, s.held.retry = true, c.now.at, 0
 	c.own.dirty = true
 	if s.local == opens || s.local == open {
 		s.local = closes
@@ -192,9 +192,9 @@ func (c *core) release(s *shard) {
 // freed is the end of a release.
 func (c *core) freed(s *shard) {
 	c.tell(func(o messages.LeaseOrigin) messages.Event { return messages.LeaseReleased{LeaseOrigin: o} }, s.number, s.held.generation)
+	c.moved, c.unsaid = append(c.moved, s.number), max(c.unsaid, s.held.released)
 	s.held = nil
 	c.do(doDrop{s.number})
 	c.touched[s.number] = true
 	c.own.dirty = true
-	c.moved = append(c.moved, s.number)
 }
