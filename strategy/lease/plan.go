@@ -88,7 +88,7 @@ func (c *core) give(quota int) {
 func (c *core) examine() {
 	for n := range c.shards {
 		s := &c.shards[n]
-		if s.held != nil || s.reading || s.sent != nil || !s.known || s.upToDate() && !s.absent {
+		if s.held != nil || s.reading || s.sent != nil || s.refused || !s.known || s.upToDate() && !s.absent {
 			continue
 		}
 		if s.lister == nil || s.yielded || s.absent || s.lasted(c.assumedTTL(s), c.now.at) || c.options.MaxClockSkew > 0 && !s.changed {
@@ -147,7 +147,7 @@ func (c *core) candidates() []*shard {
 
 // claimable says whether the lease may be claimed, by the version last seen (P2.3).
 func (c *core) claimable(s *shard) bool {
-	if s.held != nil || s.sent != nil || s.reading || s.absent || !s.upToDate() || c.unfit(s) {
+	if s.held != nil || s.sent != nil || s.reading || s.refused || s.absent || !s.upToDate() || c.unfit(s) {
 		return false
 	}
 	return c.expiredOrFree(s) && s.local == away

@@ -89,6 +89,9 @@ func (c *core) startRound() {
 		r.next = c.now.at.Add(c.jittered())
 	}
 	c.own.retried = false
+	for n := range c.shards {
+		c.shards[n].refused = false
+	}
 	c.renew()
 	if c.own.behind || c.stale(c.own.written) {
 		r.stage = beating

@@ -17,6 +17,7 @@ type shard struct {
 	wasRead  bool
 	reading  bool
 	ttl      time.Duration // of the last record that could be read
+	refused  bool          // a request of this round for it failed: the next round goes on
 	asked    bool          // somebody waits for a fresh read
 	lister   *peer         // who says that the shard is his
 	listed   uint64        // the generation that he says
@@ -182,7 +183,8 @@ func (c *core) leaseRead(in leaseRead) {
 	case errors.Is(in.err, ErrMissing):
 		c.learn(s, Lease{Shard: in.shard})
 	default:
-		c.failed(in.err) // the next round reads again
+		s.refused = true
+		c.failed(in.err)
 	}
 	c.catchUp(s)
 	if s.asked {

@@ -134,6 +134,7 @@ func (c *core) leaseWritten(in leaseWritten) {
 			c.failed(in.err)
 		}
 	default:
+		s.refused = true
 		c.failed(in.err)
 	}
 	c.catchUp(s)
