@@ -51,7 +51,7 @@ func TestP11_2_UnderALeaseAConfirmationWritesNothing(t *testing.T) {
 					t.Fatalf("%v, %v", answer, err)
 				}
 			}
-			flushes, writes := logs()-before, int(r.put(0, "k", "v")-first)-1 //nolint:gosec // small
+			flushes, writes := logs()-before, int(r.put(0, "k", "v")-first)-1
 			if quiet := flushes == 0 && writes == 0; quiet != (lease != nil) {
 				t.Errorf("%d writes and %d flushes", writes, flushes)
 			}

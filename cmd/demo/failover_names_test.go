@@ -108,7 +108,7 @@ func (c *trio) superseded(m *member) {
 		}
 		return nil
 	})
-	status, err := m.node.Stop(c.T.Context()) // it has ended: this is only its status
+	status, err := m.node.Stop(c.Context()) // it has ended: this is only its status
 	require.NoError(c, err)
 	require.Equal(c, statusFailed, status, m.node.Output())
 	require.Contains(c, m.node.Output(), "another process has taken over this node's name")
@@ -118,10 +118,10 @@ func (c *trio) superseded(m *member) {
 // unmoved expects that for a while no shard gets another owner or generation.
 func (c *trio) unmoved(during time.Duration) {
 	c.Helper()
-	first, err := c.members[0].client.Shards(c.T.Context())
+	first, err := c.members[0].client.Shards(c.Context())
 	require.NoError(c, err)
-	for end := time.Now().Add(during); time.Now().Before(end); load.Pause(c.T.Context(), 50*time.Millisecond) {
-		now, err := c.members[0].client.Shards(c.T.Context())
+	for end := time.Now().Add(during); time.Now().Before(end); load.Pause(c.Context(), 50*time.Millisecond) {
+		now, err := c.members[0].client.Shards(c.Context())
 		require.NoError(c, err)
 		require.Equal(c, first, now)
 	}

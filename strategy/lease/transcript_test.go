@@ -238,7 +238,7 @@ func (p *player) answer(a action) []any {
 		}
 	case doClose:
 		if p.opens {
-			return []any{closed{a.shard}}
+			return []any{closed(a)}
 		}
 	}
 	return nil
