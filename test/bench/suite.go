@@ -33,6 +33,7 @@ func ordinarySuite() suite {
 	s.benchmarks = append(s.benchmarks, quietly(s3)...)
 	s.benchmarks = append(s.benchmarks, manyWriters()...)
 	s.benchmarks = append(s.benchmarks, asking(1), asking(16), asking(256), starting())
+	s.benchmarks = append(s.benchmarks, remotely()...)
 	s.close = func() error { return errors.Join(python.close(), s3.close()) }
 	return s
 }
