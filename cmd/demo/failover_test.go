@@ -101,7 +101,7 @@ func (c *trio) reachable() {
 	for n := range 40 {
 		key := fmt.Sprint("reached-", n)
 		for i, m := range c.members {
-			count, err := m.client.Add(c.T.Context(), key, 1)
+			count, err := m.client.Add(c.Context(), key, 1)
 			require.NoError(c, err)
 			require.Equal(c, int64(i+1), count.Value, "%s through %s", key, m.name)
 		}
@@ -139,16 +139,16 @@ func (c *trio) pause(victim *member) time.Duration {
 	stopped := time.Now()
 	c.await("every shard is served again", func() error { return p.Served(stopped) })
 	outage, _ := p.Outage()
-	load.Pause(c.T.Context(), time.Until(stopped.Add(2*c.ttl+time.Second))) // how long it is paused
+	load.Pause(c.Context(), time.Until(stopped.Add(2*c.ttl+time.Second))) // how long it is paused
 	waking := make(chan struct{})
 	go func() { // sent while it sleeps, answered by what it knows as it wakes
 		defer close(waking)
-		p.Read(c.T.Context(), victim.client, 5)
+		p.Read(c.Context(), victim.client, 5)
 	}()
-	load.Pause(c.T.Context(), 100*time.Millisecond) // until they are on their way
+	load.Pause(c.Context(), 100*time.Millisecond) // until they are on their way
 	c.signal(victim, syscall.SIGCONT)
 	<-waking
-	p.Read(c.T.Context(), victim.client, 2)
+	p.Read(c.Context(), victim.client, 2)
 	c.placed()
 	require.False(c, victim.node.Ended(), victim.node.Output())
 	c.judge(p, victim)

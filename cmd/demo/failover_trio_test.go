@@ -147,7 +147,7 @@ func (c *trio) calm() {
 // placed waits until every member says the same of every shard, with shares within one.
 func (c *trio) placed() {
 	c.Helper()
-	c.await("the shards are spread", func() error { return placement(c.T.Context(), c.members) })
+	c.await("the shards are spread", func() error { return placement(c.Context(), c.members) })
 }
 
 // placement is nil if the members agree on who owns each shard, each owner says that it
@@ -217,7 +217,7 @@ func (c *trio) await(what string, so func() error) {
 			return
 		}
 		require.True(c, time.Now().Before(deadline), "%s: %v\n%s", what, err, c.outputs())
-		load.Pause(c.T.Context(), 20*time.Millisecond)
+		load.Pause(c.Context(), 20*time.Millisecond)
 	}
 }
 
@@ -233,7 +233,7 @@ func (c *trio) outputs() string {
 // pulse starts a pulse through some members that ends with the scenario.
 func (c *trio) pulse(every time.Duration, through []*member) *load.Pulse {
 	c.Helper()
-	p, err := load.StartPulse(c.T.Context(), every, trioShards, clients(through)...)
+	p, err := load.StartPulse(c.Context(), every, trioShards, clients(through)...)
 	require.NoError(c, err)
 	c.Cleanup(p.Stop)
 	began := time.Now()

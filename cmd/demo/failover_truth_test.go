@@ -58,7 +58,7 @@ func (c *trio) killedForLong(m *member) {
 
 func (c *trio) pausedBriefly(m *member) {
 	c.signal(m, syscall.SIGSTOP)
-	load.Pause(c.T.Context(), c.ttl/4) // how long it is paused
+	load.Pause(c.Context(), c.ttl/4) // how long it is paused
 	c.signal(m, syscall.SIGCONT)
 }
 
@@ -76,5 +76,5 @@ func (c *trio) stoppedBriefly(m *member) {
 // takenOver waits until the others share the shards.
 func (c *trio) takenOver(m *member) {
 	c.Helper()
-	c.await("the others have the shards", func() error { return placement(c.T.Context(), c.others(m)) })
+	c.await("the others have the shards", func() error { return placement(c.Context(), c.others(m)) })
 }

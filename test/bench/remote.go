@@ -84,7 +84,7 @@ func medianOf(to callee) measure {
 
 // bySlap asks a child of a shard that the other node owns.
 func bySlap(ctx context.Context) (call func() error, end func() error, err error) {
-	addresses, err := freeAddresses(2)
+	addresses, err := freeAddresses(ctx, 2)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -118,13 +118,13 @@ func bySlap(ctx context.Context) (call func() error, end func() error, err error
 	}, end, nil
 }
 
-func freeAddresses(n int) (addresses []string, err error) {
+func freeAddresses(ctx context.Context, n int) (addresses []string, err error) {
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
-		defer l.Close()
+		defer func() { _ = l.Close() }()
 		addresses = append(addresses, l.Addr().String())
 	}
 	return addresses, nil
@@ -172,7 +172,7 @@ var echoService = grpc.ServiceDesc{
 
 // byGRPC makes a unary call.
 func byGRPC(ctx context.Context) (call func() error, end func() error, err error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, nil, err
 	}
