@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -53,28 +54,50 @@ func fence(t *testing.T, p place, shard int) {
 }
 
 // fenceOf fences a shard of a node and waits until it has come back. An intruder that
-// the node fences in turn while it opens tries again, so there may be several fences.
+// the node fences in turn while it opens tries again, so there may be several fences, also
+// of openings that never started: the last thing told is a start.
 func fenceOf(t *testing.T, c *client.Client, p place, shard int) {
 	t.Helper()
 	before := happened(t, c, "shard.fenced", shard)
 	fence(t, p, shard)
 	require.Eventually(t, func() bool {
-		fenced := happened(t, c, "shard.fenced", shard)
-		return fenced > before && happened(t, c, "shard.start", shard) == fenced+1
+		return happened(t, c, "shard.fenced", shard) > before && newest(t, c, shard) == "shard.start"
 	}, patience, 10*time.Millisecond)
 }
 
 // happened says how often the node told of an event of the shard.
 func happened(t *testing.T, c *client.Client, name string, shard int) (times int) {
 	t.Helper()
-	entries, err := c.Events(t.Context())
-	require.NoError(t, err)
-	for _, e := range entries {
-		if e.Name == name && e.Details["shard"] == strconv.Itoa(shard) {
+	for _, told := range toldOf(t, c, shard) {
+		if told == name {
 			times++
 		}
 	}
 	return times
+}
+
+// newest is whether a start or a fence of the shard was told last.
+func newest(t *testing.T, c *client.Client, shard int) string {
+	t.Helper()
+	for _, told := range slices.Backward(toldOf(t, c, shard)) {
+		if told == "shard.start" || told == "shard.fenced" {
+			return told
+		}
+	}
+	return ""
+}
+
+// toldOf are the names of the shard's events, the oldest first.
+func toldOf(t *testing.T, c *client.Client, shard int) (names []string) {
+	t.Helper()
+	entries, err := c.Events(t.Context())
+	require.NoError(t, err)
+	for _, e := range entries {
+		if e.Details["shard"] == strconv.Itoa(shard) {
+			names = append(names, e.Name)
+		}
+	}
+	return names
 }
 
 // Nobody writes to the shard: the node notices by itself.
