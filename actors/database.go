@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/alarm"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/supervision"
@@ -32,9 +31,9 @@ type (
 type database struct {
 	shard   *Shard
 	opening *opening
-	overdue bool // the open took too long
-	timer   *time.Timer
-	lag     *time.Timer // nil until the database is open
+	overdue bool        // the open took too long
+	alarm   alarm.Alarm // of the open, then of the watch
+	lag     alarm.Alarm
 }
 
 // Receive opens, watches and closes.
@@ -57,10 +56,8 @@ func (d *database) Receive(ctx actor.Context) {
 		d.shard.publish(messages.DurabilityLag{ShardOrigin: d.shard.origin(), Lag: d.shard.lag()})
 		d.sampleLater(ctx)
 	case *actor.Stopping:
-		d.timer.Stop()
-		if d.lag != nil {
-			d.lag.Stop()
-		}
+		d.alarm.Stop()
+		d.lag.Stop()
 		d.close()
 	}
 }
@@ -71,12 +68,12 @@ func (d *database) open(ctx actor.Context) {
 	options := c.Database
 	options.CacheID = uint64(d.shard.number)
 	options.OnWrite = d.shard.wrote
-	d.timer = clock.AfterFunc(c.OpenTimeout, func() { root.Send(self, openTimeout{}) })
+	d.alarm.Set(ctx, c.OpenTimeout, openTimeout{})
 	d.opening = open(c.Objects, c.path(d.shard.number), &options, func() { root.Send(self, opened{}) })
 }
 
 func (d *database) opened(ctx actor.Context) {
-	d.timer.Stop()
+	d.alarm.Stop()
 	db, err := d.opening.result()
 	switch {
 	case errors.Is(err, slatedb.ErrFenced):
@@ -106,13 +103,11 @@ func (d *database) fail(ctx actor.Context, err error) {
 // watch looks at the database's state from time to time: nothing tells when an
 // idle database is fenced.
 func (d *database) watch(ctx actor.Context) {
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	d.timer = clock.AfterFunc(d.shard.config.WatchInterval, func() { root.Send(self, look{}) })
+	d.alarm.Set(ctx, d.shard.config.WatchInterval, look{})
 }
 
 func (d *database) sampleLater(ctx actor.Context) {
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	d.lag = clock.AfterFunc(d.shard.config.LagInterval, func() { root.Send(self, sample{}) })
+	d.lag.Set(ctx, d.shard.config.LagInterval, sample{})
 }
 
 func (d *database) look(ctx actor.Context, cause error) {
@@ -127,7 +122,6 @@ func (d *database) look(ctx actor.Context, cause error) {
 		cause = errors.Join(cause, slatedb.ErrClosed)
 		supervision.Exit(ctx, fmt.Errorf("the database has ended (%v): %w", reason, cause))
 	default:
-		d.timer.Stop()
 		d.watch(ctx)
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/internal/alarm"
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/supervision"
 )
@@ -20,7 +21,7 @@ type (
 // durable, but for those whom anybody may tell. It starts before the database and ends after it.
 type notifier struct {
 	shard *Shard
-	timer *time.Timer
+	alarm alarm.Alarm
 }
 
 // Receive carries out what the shard's durability state says.
@@ -32,7 +33,7 @@ func (n *notifier) Receive(ctx actor.Context) {
 	case *actor.Stopping:
 		n.end()
 	case later:
-		n.wakeAfter(ctx, m.in)
+		n.alarm.Set(ctx, m.in, awake{})
 	case awake:
 		n.shard.do(n.shard.waits.woke(clock.Now()))
 	case reached:
@@ -40,20 +41,10 @@ func (n *notifier) Receive(ctx actor.Context) {
 	}
 }
 
-func (n *notifier) wakeAfter(ctx actor.Context, d time.Duration) {
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	if n.timer != nil {
-		n.timer.Stop()
-	}
-	n.timer = clock.AfterFunc(d, func() { root.Send(self, awake{}) })
-}
-
 // end answers everybody: those who wait by what the database said last, and the
 // requests in the hands of a child that did not stop in time as unknown.
 func (n *notifier) end() {
-	if n.timer != nil {
-		n.timer.Stop()
-	}
+	n.alarm.Stop()
 	n.shard.waits.end(n.shard.lastWord())
 	n.shard.abandonRequests()
 	n.shard.gate.over.Store(true)

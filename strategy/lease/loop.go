@@ -5,11 +5,10 @@ import (
 	"crypto/rand"
 	mathrand "math/rand/v2"
 	"sync"
-	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/alarm"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/internal/seat"
 	"github.com/slap-go/slap/supervision"
@@ -34,7 +33,7 @@ type loop struct {
 	core    *core
 	leases  map[int]*strategy.Lease // those that are held
 	runner  *actor.PID
-	timer   *time.Timer
+	alarm   alarm.Alarm
 	waiters map[int][]chan<- struct{} // for a fresh read of a shard
 	leavers []chan<- struct{}
 	ready   bool
@@ -93,7 +92,7 @@ func (l *loop) start(ctx actor.Context) (err error) {
 // end lets nobody wait. The store is closed once its last request has ended.
 func (l *loop) end() {
 	l.cancel()
-	l.stopTimer()
+	l.alarm.Stop()
 	if l.core == nil {
 		return
 	}
@@ -120,16 +119,9 @@ func (l *loop) handle(ctx actor.Context, input any) {
 	for _, a := range l.core.handle(moment{strategy.Now(), l.strategy.wall()}, input) {
 		l.carryOut(ctx, a)
 	}
-	l.stopTimer()
-	root, self := ctx.ActorSystem().Root, ctx.Self()
+	l.alarm.Stop()
 	if next := l.core.wake(); next != never {
-		l.timer = clock.AfterFunc(max(next.Sub(strategy.Now()), 0), func() { root.Send(self, due{}) })
-	}
-}
-
-func (l *loop) stopTimer() {
-	if l.timer != nil {
-		l.timer.Stop()
+		l.alarm.Set(ctx, next.Sub(strategy.Now()), due{})
 	}
 }
 

@@ -1,11 +1,9 @@
 package lease
 
 import (
-	"time"
-
 	"github.com/asynkron/protoactor-go/actor"
 
-	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/alarm"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/internal/seat"
@@ -28,7 +26,7 @@ type runner struct {
 	runtime  strategy.Runtime
 	queue    *queue
 	seat     *seat.Occupant
-	timer    *time.Timer
+	alarm    alarm.Alarm
 }
 
 // Receive feeds the queue and carries out what it says.
@@ -51,7 +49,7 @@ func (r *runner) Receive(ctx actor.Context) {
 	case down:
 		r.queue.down(m.shard, m.reason)
 	case *actor.Stopping:
-		r.stopTimer()
+		r.alarm.Stop()
 		r.seat.Leave()
 		return
 	default:
@@ -86,17 +84,8 @@ func (r *runner) carryOut(ctx actor.Context) {
 
 // wake looks again when the next lease is over.
 func (r *runner) wake(ctx actor.Context) {
-	r.stopTimer()
-	next := r.queue.due()
-	if next == 0 {
-		return
-	}
-	root, self := ctx.ActorSystem().Root, ctx.Self()
-	r.timer = clock.AfterFunc(max(next.Sub(strategy.Now()), 0), func() { root.Send(self, due{}) })
-}
-
-func (r *runner) stopTimer() {
-	if r.timer != nil {
-		r.timer.Stop()
+	r.alarm.Stop()
+	if next := r.queue.due(); next != 0 {
+		r.alarm.Set(ctx, next.Sub(strategy.Now()), due{})
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/asynkron/protoactor-go/actor"
 
+	"github.com/slap-go/slap/internal/alarm"
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/internal/seat"
@@ -31,7 +32,7 @@ type keeper struct {
 
 	seat  *seat.Occupant
 	plan  *plan
-	timer *time.Timer
+	alarm alarm.Alarm
 	ready bool
 }
 
@@ -66,7 +67,7 @@ func (k *keeper) start(ctx actor.Context) (err error) {
 }
 
 func (k *keeper) end() {
-	k.stopTimer()
+	k.alarm.Stop()
 	k.seat.Leave()
 }
 
@@ -75,20 +76,13 @@ func (k *keeper) carryOut(ctx actor.Context, now time.Time) {
 	for _, n := range open {
 		k.runtime.StartShard(n, nil, ctx.Self())
 	}
-	k.stopTimer()
+	k.alarm.Stop()
 	if wake > 0 {
-		root, self := ctx.ActorSystem().Root, ctx.Self()
-		k.timer = clock.AfterFunc(wake, func() { root.Send(self, due{}) })
+		k.alarm.Set(ctx, wake, due{})
 	}
 	if !k.ready && k.plan.attemptedAll() {
 		k.ready = true
 		supervision.Ready(ctx)
-	}
-}
-
-func (k *keeper) stopTimer() {
-	if k.timer != nil {
-		k.timer.Stop()
 	}
 }
 
