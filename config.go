@@ -128,8 +128,9 @@ type Config struct {
 	// Listen is the host:port on which this node takes the requests of others, and
 	// Advertise the one under which they reach it. Listen is required with a strategy of
 	// several nodes and is not used without; Advertise is, unless Listen has a host that
-	// others can call. Port 0 of Listen takes any that is free. The name of the machine is never taken for it. With a System of
-	// the application's neither is set: its remote listens.
+	// others can call. Port 0 of Listen takes any that is free. The name of the machine is
+	// never taken for it. With a System of the application's neither is set: its remote
+	// listens.
 	Listen, Advertise string
 
 	// Store is where everything lives. Required.

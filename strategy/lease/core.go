@@ -90,7 +90,7 @@ func (c *core) take(input any) {
 	case expired:
 		c.expired(in.shards)
 	case look:
-		c.round.look()
+		c.round.hinted = true
 	case refresh:
 		c.refresh(in.shard)
 	case leave:

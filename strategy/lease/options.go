@@ -30,12 +30,16 @@ type Options struct {
 	MaxClockSkew time.Duration `koanf:"max_clock_skew,zero"`
 }
 
-// Limits and defaults.
+// The limits of [Options.TTL].
+const (
+	ShortestTTL = 10 * time.Millisecond
+	LongestTTL  = 24 * time.Hour
+)
+
+// Other limits, and defaults.
 const (
 	defaultTTL            = 15 * time.Second
 	defaultMaxConcurrency = 16
-	shortestTTL           = 10 * time.Millisecond
-	longestTTL            = 24 * time.Hour
 	shortestInterval      = time.Millisecond
 	shortestRequest       = 100 * time.Millisecond
 )
@@ -65,8 +69,8 @@ func (o Options) withDefaults() (Options, error) {
 
 func (o Options) check() error {
 	switch {
-	case o.TTL < shortestTTL || o.TTL > longestTTL:
-		return fmt.Errorf("TTL must be from %v to %v, it is %v", shortestTTL, longestTTL, o.TTL)
+	case o.TTL < ShortestTTL || o.TTL > LongestTTL:
+		return fmt.Errorf("TTL must be from %v to %v, it is %v", ShortestTTL, LongestTTL, o.TTL)
 	case o.Interval < shortestInterval:
 		return fmt.Errorf("Interval must be at least %v, it is %v", shortestInterval, o.Interval)
 	case o.Interval+o.Margin >= o.TTL:

@@ -75,8 +75,7 @@ func (c *core) beatWritten(in beatWritten) {
 	case in.err == nil:
 		c.beaten(in.version, sent.at)
 	case errors.Is(in.err, ErrConflict), errors.Is(in.err, ErrUnknownOutcome):
-		o.doubtful = append(o.doubtful, sent)
-		o.doubtful = slices.Delete(o.doubtful, 0, max(len(o.doubtful)-keptDoubts, 0))
+		o.doubtful = doubting(o.doubtful, sent)
 		o.reading = true
 		c.do(doReadBeat{c.node.Name})
 	default:

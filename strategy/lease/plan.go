@@ -109,9 +109,7 @@ func (c *core) claim(quota int) {
 		if !s.failedElsewhere {
 			need--
 		}
-		c.write(s, claims, Record{
-			Owner: c.node.Name, Address: c.node.Address, Incarnation: c.node.Incarnation, Generation: c.nextGeneration(s),
-		})
+		c.write(s, claims, c.ours(c.nextGeneration(s)))
 	}
 }
 

@@ -31,8 +31,6 @@ const (
 	planned
 )
 
-func (r *round) look() { r.hinted = true }
-
 // due is when the next round begins.
 func (r *round) due(c *core) strategy.Instant {
 	if c.phase < taking {

@@ -200,7 +200,7 @@ func (c *core) learn(s *shard, l Lease) {
 	s.absent = false
 	c.note(s, l)
 	inDoubt := s.held != nil && (s.held.doubt || s.held.fenced)
-	if w, ok := s.ours(l.Record.Nonce); ok {
+	if w, ok := s.proven(l.Record.Nonce); ok {
 		c.applied(s, w, l.Version)
 	}
 	if s.held != nil && (s.held.doubt || s.held.fenced) {
@@ -230,8 +230,8 @@ func (c *core) note(s *shard, l Lease) {
 	}
 }
 
-// ours is the write of unknown outcome that the nonce proves applied.
-func (s *shard) ours(nonce string) (write, bool) {
+// proven is the write of unknown outcome that the nonce proves applied.
+func (s *shard) proven(nonce string) (write, bool) {
 	for _, w := range s.doubtful {
 		if w.nonce == nonce {
 			return w, true
@@ -263,7 +263,6 @@ func (c *core) judge(s *shard, l Lease) {
 func (c *core) lost(s *shard) {
 	c.tell(func(o messages.LeaseOrigin) messages.Event { return messages.LeaseLost{LeaseOrigin: o} }, s.number, s.held.generation)
 	c.drop(s)
-	c.own.dirty = true
 }
 
 // drop closes the shard and ends its lease here at once. The close comes first, so that
@@ -272,9 +271,9 @@ func (c *core) drop(s *shard) {
 	if s.held == nil {
 		return
 	}
-	s.held = nil
-	s.doubtful = nil
+	s.held, s.doubtful = nil, nil
 	c.touched[s.number] = true
+	c.own.dirty = true
 	if s.local == opens || s.local == open {
 		s.local = closes
 		c.do(doClose{s.number})
@@ -285,14 +284,9 @@ func (c *core) drop(s *shard) {
 // expired takes in which shards the runner has closed because their lease is over (P4.4).
 func (c *core) expired(shards []int) {
 	for _, n := range shards {
-		s := &c.shards[n]
-		if s.held == nil {
-			continue
+		if s := &c.shards[n]; s.held != nil {
+			s.local = closes
+			c.drop(s)
 		}
-		s.held, s.doubtful = nil, nil
-		s.local = closes
-		c.touched[n] = true
-		c.own.dirty = true
-		c.do(doDrop{n})
 	}
 }

@@ -65,6 +65,9 @@ func (s *Strategy) Validate(c strategy.Cluster) error {
 // Others says that there may be other nodes. Their addresses are in their leases.
 func (s *Strategy) Others(string) (several bool, named []string) { return true, nil }
 
+// TrustsWallClocks says whether MaxClockSkew is set.
+func (s *Strategy) TrustsWallClocks() bool { return s.options.MaxClockSkew > 0 }
+
 // Child is the loop, which decides, and the runner, which opens and closes. It is ready
 // once the first round's decisions are carried out, or a request of it has failed. The end
 // of either ends both.
@@ -130,6 +133,3 @@ func (t *table) get(shard int) strategy.Placement {
 	}
 	return strategy.Placement{}
 }
-
-// TrustsWallClocks says whether MaxClockSkew is set.
-func (s *Strategy) TrustsWallClocks() bool { return s.options.MaxClockSkew > 0 }

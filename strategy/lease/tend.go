@@ -26,7 +26,6 @@ func (c *core) tend() {
 		switch {
 		case h.deadline <= c.now.at: // one that is open is the runner's to close
 			c.drop(s)
-			c.own.dirty = true
 		case h.abandoned || h.doubt || h.fenced || s.sent != nil || h.retry > c.now.at:
 		case h.releasing:
 			h.retry = c.now.at.Add(c.options.Interval / 2) // should this one fail

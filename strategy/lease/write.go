@@ -31,6 +31,12 @@ func (k writeKind) String() string { return [...]string{"claim", "renew", "free"
 // keptDoubts is how many writes of unknown outcome are remembered for one record.
 const keptDoubts = 16
 
+// doubting remembers one more write of unknown outcome.
+func doubting[W any](doubtful []W, one W) []W {
+	doubtful = append(doubtful, one)
+	return slices.Delete(doubtful, 0, max(len(doubtful)-keptDoubts, 0))
+}
+
 // prepare makes a write of the record over the version, which is on its way from now on.
 func (c *core) prepare(s *shard, kind writeKind, v Version, r Record) Lease {
 	r.TTL, r.Nonce = c.options.TTL, c.nonce()
@@ -39,6 +45,11 @@ func (c *core) prepare(s *shard, kind writeKind, v Version, r Record) Lease {
 	}
 	s.sent = &write{kind, r.Nonce, r.Generation, c.now.at, r}
 	return Lease{Shard: s.number, Version: v, Record: r}
+}
+
+// ours is the record of a lease that is this node's.
+func (c *core) ours(generation uint64) Record {
+	return Record{Owner: c.node.Name, Address: c.node.Address, Incarnation: c.node.Incarnation, Generation: generation}
 }
 
 // write claims or frees.
@@ -99,9 +110,7 @@ func (c *core) renewAll(due []*shard) {
 	var list []Lease
 	for _, s := range due {
 		if s.sent == nil {
-			list = append(list, c.prepare(s, renewals, s.held.version, Record{
-				Owner: c.node.Name, Address: c.node.Address, Incarnation: c.node.Incarnation, Generation: s.held.generation,
-			}))
+			list = append(list, c.prepare(s, renewals, s.held.version, c.ours(s.held.generation)))
 		}
 	}
 	if len(list) > 0 {
@@ -124,8 +133,7 @@ func (c *core) leaseWritten(in leaseWritten) {
 		c.note(s, Lease{Shard: s.number, Version: in.version, Record: w.record})
 		c.applied(s, w, in.version)
 	case errors.Is(in.err, ErrConflict), errors.Is(in.err, ErrUnknownOutcome):
-		s.doubtful = append(s.doubtful, w)
-		s.doubtful = slices.Delete(s.doubtful, 0, max(len(s.doubtful)-keptDoubts, 0))
+		s.doubtful = doubting(s.doubtful, w)
 		if s.held != nil {
 			s.held.doubt = true
 		}

@@ -57,7 +57,7 @@ func TestOptionsAreChecked(t *testing.T) {
 
 // What the loop takes for a time to live can be written.
 func TestLongestTTLCanBeWritten(t *testing.T) {
-	o := Options{Options: lease.Options{TTL: longestTTL + time.Millisecond}}
+	o := Options{Options: lease.Options{TTL: lease.LongestTTL + time.Millisecond}}
 	if _, err := New(o); err == nil {
 		t.Errorf("the loop takes a TTL of %v, which no record can have", o.TTL)
 	}

@@ -15,9 +15,6 @@ const (
 	maxLeaseSize     = 64 << 10  // bytes
 	maxHeartbeatSize = 256 << 20 // bytes; room for every shard there can be
 
-	// longestTTL is the longest that a node can be given: nobody waits longer for a record.
-	longestTTL = 24 * time.Hour
-
 	// highestGeneration is the highest whole number that every reader of JSON takes as it is.
 	highestGeneration = 1 << 53
 
@@ -116,8 +113,8 @@ func (o leaseObject) check(highest uint64) error {
 }
 
 func checkTTL(ms int64) error {
-	if ms <= 0 || ms > longestTTL.Milliseconds() {
-		return fmt.Errorf("ttl_ms is %d: it must be from 1 to %d", ms, longestTTL.Milliseconds())
+	if ms <= 0 || ms > lease.LongestTTL.Milliseconds() {
+		return fmt.Errorf("ttl_ms is %d: it must be from 1 to %d", ms, lease.LongestTTL.Milliseconds())
 	}
 	return nil
 }

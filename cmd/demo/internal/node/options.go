@@ -11,6 +11,7 @@ import (
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/cmd/demo/internal/flags"
 	"github.com/slap-go/slap/peers"
+	"github.com/slap-go/slap/strategy/lease"
 )
 
 // Options is what `demo node` was told, checked as far as that goes without
@@ -31,12 +32,6 @@ type Options struct {
 
 	file string // that was read
 }
-
-// A lease lasts from 10 ms to a day.
-const (
-	shortestTTL = 10 * time.Millisecond
-	longestTTL  = 24 * time.Hour
-)
 
 // ParseOptions reads the command line of `demo node` and the file that it names,
 // and checks every flag whatever the strategy. A request for help prints the
@@ -139,8 +134,8 @@ func (o *Options) checkDurations() error {
 	switch {
 	case o.FlushInterval <= 0:
 		return fmt.Errorf("--flush-interval is %s: it has to be above zero", o.FlushInterval)
-	case o.LeaseTTL < shortestTTL || o.LeaseTTL > longestTTL:
-		return fmt.Errorf("--lease-ttl is %s: it has to be from %s to %s", o.LeaseTTL, shortestTTL, longestTTL)
+	case o.LeaseTTL < lease.ShortestTTL || o.LeaseTTL > lease.LongestTTL:
+		return fmt.Errorf("--lease-ttl is %s: it has to be from %s to %s", o.LeaseTTL, lease.ShortestTTL, lease.LongestTTL)
 	case o.MaxClockSkew < 0 || o.MaxClockSkew >= o.LeaseTTL:
 		return fmt.Errorf("--max-clock-skew is %s: it has to be at least zero and below --lease-ttl (%s)", o.MaxClockSkew, o.LeaseTTL)
 	}
