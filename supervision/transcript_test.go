@@ -155,11 +155,7 @@ func (p *player) duration(s string) time.Duration {
 	case "brutal":
 		return Brutal
 	}
-	d, err := time.ParseDuration(s)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return d
+	return transcript.Duration(p.t, s)
 }
 
 // reasonOf is normal, shutdown, or an error with these words.

@@ -30,11 +30,7 @@ func (p *player) input(words []string) {
 	has := func(word string) bool { return strings.Contains(strings.Join(words[1:], " "), word) }
 	switch words[0] {
 	case "after":
-		d, err := time.ParseDuration(words[1])
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		p.now = p.now.Add(d)
+		p.now = p.now.Add(transcript.Duration(p.t, words[1]))
 		p.tell(p.life.tick(p.now, has("heard"), has("busy")))
 	case "need":
 		p.tell(p.life.need(p.now))

@@ -25,12 +25,7 @@ func TestP6_1_ARestartUnderTheSameNameWaitsForNoTTL(t *testing.T) {
 		t.Helper()
 		c := newTrio(t, fresh(t), ttl)
 		c.underLoad()
-		var outages spread
-		for range times(5) {
-			outages.add(c.restart(c.any()))
-		}
-		c.calm()
-		t.Logf("restarts: the longest time a shard was out: %s", &outages)
+		outages := c.again("restarts", times(5), c.restart)
 		require.Less(t, outages.quantile(1), grace(restartTime))
 	})
 }

@@ -18,6 +18,18 @@ func (s *spread) add(d time.Duration) {
 	s.sorted = slices.Insert(s.sorted, at, d)
 }
 
+// again does something to a member at random, so often in a row under load, then ends the
+// load, and tells for how long a shard was out each time.
+func (c *trio) again(what string, times int, do func(*member) time.Duration) (outages spread) {
+	c.Helper()
+	for range times {
+		outages.add(do(c.any()))
+	}
+	c.calm()
+	c.Logf("%s: the longest time a shard was out: %s", what, &outages)
+	return outages
+}
+
 // quantile is the shortest time within which the given part of the runs ended.
 func (s *spread) quantile(q float64) time.Duration {
 	return s.sorted[max(0, int(math.Ceil(q*float64(len(s.sorted))))-1)]

@@ -67,12 +67,7 @@ func TestACleanStopUnderLoad(t *testing.T) {
 		t.Helper()
 		c := newTrio(t, fresh(t), trioTTL)
 		c.underLoad()
-		var outages spread
-		for range times(20) {
-			outages.add(c.stop(c.any()))
-		}
-		c.calm()
-		t.Logf("clean stops: the longest time a shard was out: %s", &outages)
+		outages := c.again("clean stops", times(20), c.stop)
 		require.Less(t, outages.quantile(0.5), grace(300*time.Millisecond))
 		require.Less(t, outages.quantile(1), grace(time.Second))
 	})
@@ -86,12 +81,7 @@ func TestFO2_Kill9ManyTimesInARow(t *testing.T) {
 		t.Helper()
 		c := newTrio(t, fresh(t), trioTTL)
 		c.underLoad()
-		var outages spread
-		for range 20 {
-			outages.add(c.kill(c.any()))
-		}
-		c.calm()
-		t.Logf("kill -9: the longest time a shard was out: %s", &outages)
+		c.again("kill -9", 20, c.kill)
 	})
 }
 

@@ -6,8 +6,10 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the transcripts in testdata anew")
@@ -45,6 +47,26 @@ func File(t *testing.T, file string, start func(t *testing.T, out *strings.Build
 	if got := out.String(); got != string(want) {
 		t.Errorf("%s differs (-rewrite writes it anew); got\n%s", file, got)
 	}
+}
+
+// Number is the whole number that a word of an input has to be.
+func Number(t *testing.T, word string) int {
+	t.Helper()
+	n, err := strconv.Atoi(word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// Duration is the time that a word of an input has to be.
+func Duration(t *testing.T, word string) time.Duration {
+	t.Helper()
+	d, err := time.ParseDuration(word)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
 }
 
 // play repeats the inputs of a transcript, each followed by what is done.

@@ -61,6 +61,14 @@ func (s *stage) stop() {
 	}
 }
 
+// opened starts the node and waits until all its shards are open.
+func (s *stage) opened() *stage {
+	s.Helper()
+	s.start()
+	s.await("all are open", s.allOpen)
+	return s
+}
+
 func (s *stage) await(what string, happened func() bool) {
 	s.Helper()
 	for deadline := time.Now().Add(30 * time.Second); !happened(); time.Sleep(time.Millisecond) {
@@ -102,8 +110,7 @@ func (s *stage) fenced() (all []int) {
 }
 
 func TestLL9_LL10_WithADeadStoreAllStopBeforeTheTTLAndComeBack(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	before := s.generations()
 	died := time.Now()
 	gate := leasemem.NewGate()
@@ -151,8 +158,7 @@ func TestLL11_RenewalsKeepTheirPaceWhileOpensAreSlow(t *testing.T) {
 }
 
 func TestLL3_AFailedRoundIsFollowedByAnotherAfterHalfTheInterval(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	written := make(chan time.Time, 1000)
 	s.store.Watch(func(c leasemem.Call) {
 		if c.Op == leasemem.WriteHeartbeat {
@@ -180,8 +186,7 @@ func TestLL3_AFailedRoundIsFollowedByAnotherAfterHalfTheInterval(t *testing.T) {
 }
 
 func TestLL7_AShardWhoseRenewalFailsIsFencedAlone(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	s.store.Inject(leasemem.Rule{Ops: leasemem.Renew | leasemem.WriteLease, Shards: []int{2}, Fault: leasemem.Fail(errAway)})
 	s.await("the shard is fenced", func() bool { return len(s.fenced()) > 0 })
 	time.Sleep(ttl) // the others have a TTL to be wrong in
@@ -193,8 +198,7 @@ func TestLL7_AShardWhoseRenewalFailsIsFencedAlone(t *testing.T) {
 }
 
 func TestLL8_ALostLeaseIsClosedAtOnceBesideAFailingOne(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	s.store.Inject(leasemem.Rule{Ops: leasemem.Renew, Shards: []int{1}, Times: 1, Fault: leasemem.Fail(errAway)})
 	lost := time.Now()
 	s.store.Plant(lease.Lease{Shard: 3, Record: lease.Record{Owner: "b", Address: "b:1", Incarnation: "b1", Generation: 99, TTL: time.Hour}})
@@ -214,8 +218,7 @@ func TestLL8_ALostLeaseIsClosedAtOnceBesideAFailingOne(t *testing.T) {
 }
 
 func TestLL15_AfterTheEndOfARunnerAllShardsComeBack(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	for _, kill := range []func(){s.node.KillStrategy, s.strategy.KillRunner, s.node.KillHost} {
 		life := s.node.Lives()
 		kill()
@@ -228,8 +231,7 @@ func TestLL15_AfterTheEndOfARunnerAllShardsComeBack(t *testing.T) {
 }
 
 func TestLL16_P6_3_LeavingClosesThenFreesThenSaysSo(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	s.store.Watch(func(c leasemem.Call) {
 		if c.Op == leasemem.WriteLease && c.Lease.Record.Owner == "" && s.node.Open(c.Shard) {
 			t.Errorf("shard %d is freed while it is open", c.Shard)
@@ -254,8 +256,7 @@ func TestLL16_P6_3_LeavingClosesThenFreesThenSaysSo(t *testing.T) {
 }
 
 func TestLL16_LeavingWithADeadStoreEndsWithItsContext(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	gate := leasemem.NewGate()
 	defer gate.Open()
 	s.store.Inject(leasemem.Rule{Fault: gate.Before()})
@@ -300,8 +301,7 @@ func TestLL17_OwnersAreKeptWhileReadsFail(t *testing.T) {
 }
 
 func TestLL19_RefreshKeepsItsTime(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	gate := leasemem.NewGate()
 	defer gate.Open()
 	s.store.Inject(leasemem.Rule{Fault: gate.Before()})
@@ -365,8 +365,7 @@ func TestP6_1_AStartUnderANameInUseFails(t *testing.T) {
 }
 
 func TestP6_2_ANodeWhoseNameIsTakenEnds(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	s.store.PlantHeartbeat(lease.Beat{Heartbeat: lease.Heartbeat{Node: "a", Address: "a:2", Incarnation: "a9", State: lease.Live, TTL: ttl}})
 	<-s.node.Ended()
 	if err := s.node.Err(); !errors.Is(err, messages.ErrSuperseded) {
@@ -387,8 +386,7 @@ func TestP3_2_AHintBeginsARound(t *testing.T) {
 }
 
 func TestAStopWhileTheStoreHangsLeavesNothingBehind(t *testing.T) {
-	s := newStage(t).start()
-	s.await("all are open", s.allOpen)
+	s := newStage(t).opened()
 	gate := leasemem.NewGate()
 	defer gate.Open()
 	s.store.Inject(leasemem.Rule{Fault: gate.Before()})

@@ -97,14 +97,20 @@ func TestFO2_ShardsOfAKilledNodeAreServedAgain(t *testing.T) {
 	}
 }
 
+// trio is a cluster of three nodes that has come to rest, and one of them.
+func trio(t *testing.T, seed uint64) (*world, *simNode) {
+	t.Helper()
+	w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
+	for _, name := range []string{"a", "b", "c"} {
+		w.start(name)
+	}
+	w.run(10 * time.Second)
+	return w, w.nodes[w.random.IntN(3)]
+}
+
 func TestP6_3_ANodeThatLeavesHandsOverAtOnce(t *testing.T) {
 	for seed := range seeds(30) {
-		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
-		for _, name := range []string{"a", "b", "c"} {
-			w.start(name)
-		}
-		w.run(10 * time.Second)
-		n := w.nodes[w.random.IntN(3)]
+		w, n := trio(t, seed)
 		n.handle(leave{})
 		w.run(500 * time.Millisecond)
 		if !n.left {
@@ -116,12 +122,7 @@ func TestP6_3_ANodeThatLeavesHandsOverAtOnce(t *testing.T) {
 
 func TestFO3_APausedNodeServesNothingWhenItWakes(t *testing.T) {
 	for seed := range seeds(30) {
-		w := newWorld(t, seed, 8, Options{TTL: 3 * time.Second})
-		for _, name := range []string{"a", "b", "c"} {
-			w.start(name)
-		}
-		w.run(10 * time.Second)
-		n := w.nodes[w.random.IntN(3)]
+		w, n := trio(t, seed)
 		n.pause()
 		w.run(time.Duration(w.random.Int64N(int64(15 * time.Second))))
 		n.resume()

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -89,8 +88,7 @@ type script struct {
 	late    []action // that will be carried out some time
 	stuck   map[int]bool
 
-	leases   map[int]Lease
-	beats    map[string]Beat
+	store    *shelf
 	versions int
 
 	queue *queue
@@ -158,7 +156,7 @@ func (p *script) begin(words []string) {
 		p.t.Fatal(err)
 	}
 	p.at, p.wall = strategy.Instant(time.Hour), time.Unix(1000, 0)
-	p.leases, p.beats = map[int]Lease{}, map[string]Beat{}
+	p.store = newShelf(func(string) Version { return p.version() })
 	name := words[0]
 	p.core = newCore(strategy.Node{Name: name, Address: name + ":1", Incarnation: name + "1"}, shards, o)
 	p.core.random = func(n int64) int64 { return (n - 1) / 2 }
@@ -296,47 +294,10 @@ func (p *script) greet(incarnation string) {
 }
 
 func (p *script) apply(a action) any {
-	switch a := a.(type) {
-	case doList:
-		l := Listing{map[int]Version{}, map[string]Version{}}
-		for n, r := range p.leases {
-			l.Leases[n] = r.Version
-		}
-		for name, b := range p.beats {
-			l.Heartbeats[name] = b.Version
-		}
-		return listed{listing: l}
-	case doReadLease:
-		if l, ok := p.leases[a.shard]; ok {
-			return leaseRead{shard: a.shard, lease: l}
-		}
-	case doReadBeat:
-		if b, ok := p.beats[a.node]; ok {
-			return beatRead{node: a.node, beat: b}
-		}
-	case doWriteBeat:
-		if p.beats[a.beat.Heartbeat.Node].Version != a.beat.Version {
-			return failure(a, ErrConflict)
-		}
-		a.beat.Version = p.version()
-		p.beats[a.beat.Heartbeat.Node] = a.beat
-		return beatWritten{a.beat.Heartbeat.Nonce, a.beat.Version, nil}
-	case doWriteLease:
-		if p.leases[a.lease.Shard].Version != a.lease.Version {
-			return failure(a, ErrConflict)
-		}
-		a.lease.Version = p.version()
-		p.leases[a.lease.Shard] = a.lease
-		return leaseWritten{a.lease.Shard, a.lease.Record.Nonce, a.lease.Version, nil}
-	case doRemoveBeat:
-		delete(p.beats, a.node)
-		return due{}
-	case doGreet:
+	if _, ok := a.(doGreet); ok {
 		return greeted{err: strategy.ErrNobody}
-	case doSetUp:
-		return setUp{}
 	}
-	return failure(a, ErrMissing)
+	return p.store.apply(a)
 }
 
 func (p *script) version() Version { p.versions++; return Version(fmt.Sprint("v", p.versions)) }
@@ -347,7 +308,7 @@ func (p *script) lease(shard int, words []string) {
 	l := Lease{Shard: shard, Version: p.version()}
 	switch words[0] {
 	case "deleted":
-		delete(p.leases, shard)
+		delete(p.store.leases, shard)
 		return
 	case "unreadable":
 		l.Unreadable = true
@@ -359,7 +320,7 @@ func (p *script) lease(shard int, words []string) {
 		}
 		l.Record.ExpiresAt = p.wall.Add(l.Record.TTL)
 	}
-	p.leases[shard] = l
+	p.store.leases[shard] = l
 }
 
 // heartbeat puts one into the store: live b1 15s 0:running:3, or unreadable, or deleted.
@@ -367,7 +328,7 @@ func (p *script) heartbeat(node string, words []string) {
 	b := Beat{Version: p.version(), Heartbeat: Heartbeat{Node: node, Address: node + ":1"}}
 	switch words[0] {
 	case "deleted":
-		delete(p.beats, node)
+		delete(p.store.beats, node)
 		return
 	case "unreadable":
 		b.Unreadable = true
@@ -378,7 +339,7 @@ func (p *script) heartbeat(node string, words []string) {
 			b.Heartbeat.Shards = append(b.Heartbeat.Shards, Held{p.number(parts[0]), HeldState(parts[1]), uint64(p.number(parts[2]))})
 		}
 	}
-	p.beats[node] = b
+	p.store.beats[node] = b
 }
 
 // queued is an input to the queue.
@@ -443,18 +404,6 @@ func toldText(told any) string {
 	return fmt.Sprintf("tell %T", told)
 }
 
-func (p *script) number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return n
-}
+func (p *script) number(text string) int { return transcript.Number(p.t, text) }
 
-func (p *script) duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return d
-}
+func (p *script) duration(text string) time.Duration { return transcript.Duration(p.t, text) }

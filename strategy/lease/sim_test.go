@@ -26,8 +26,7 @@ type world struct {
 	events timeline
 	nodes  []*simNode
 
-	leases map[int]*Lease
-	beats  map[string]*Beat
+	store  *shelf
 	writes int
 
 	shards   int
@@ -92,10 +91,11 @@ func newWorld(t testing.TB, seed uint64, shards int, o Options) *world {
 	}
 	w := &world{
 		TB: t, seed: seed, random: rand.New(rand.NewPCG(seed, 1)), base: strategy.Now().Add(10_000 * time.Hour),
-		leases: map[int]*Lease{}, beats: map[string]*Beat{}, shards: shards, options: o,
+		shards: shards, options: o,
 		latency: 5 * time.Millisecond, opening: 30 * time.Millisecond, requests: map[string]int{}, lastHeld: map[int]string{},
 		seconds: map[int]int{},
 	}
+	w.store = newShelf(func(string) Version { return w.next() })
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("seed %d; the last steps:\n%s", seed, strings.Join(w.log[max(len(w.log)-200, 0):], "\n"))

@@ -32,14 +32,14 @@ func (w *world) send(n *simNode, a action) {
 	}
 	switch f {
 	case none:
-		w.after(w.half(), func() { reply(w.half(), w.apply(n, a)) })
+		w.after(w.half(), func() { reply(w.half(), w.apply(a)) })
 	case refused:
 		reply(w.half(), failure(a, errors.New("refused")))
 	case lostReply:
-		w.after(w.half(), func() { w.apply(n, a) })
+		w.after(w.half(), func() { w.apply(a) })
 		reply(patience, failure(a, ErrUnknownOutcome))
 	case lateApply:
-		w.after(patience+w.half()+time.Duration(w.random.Int64N(int64(n.options.TTL))), func() { w.apply(n, a) })
+		w.after(patience+w.half()+time.Duration(w.random.Int64N(int64(n.options.TTL))), func() { w.apply(a) })
 		reply(patience, failure(a, ErrUnknownOutcome))
 	case hangs:
 		reply(patience, failure(a, ErrUnknownOutcome))
@@ -67,41 +67,25 @@ func failure(a action, err error) any {
 	return due{}
 }
 
-// apply does in the store what is asked, and gives the answer.
-func (w *world) apply(n *simNode, a action) any {
+// apply does what is asked, and gives the answer.
+func (w *world) apply(a action) any {
 	switch a := a.(type) {
 	case doList:
-		l := Listing{map[int]Version{}, map[string]Version{}}
-		for shard, r := range w.leases {
-			l.Leases[shard] = r.Version
-		}
-		for name, b := range w.beats {
-			l.Heartbeats[name] = b.Version
-		}
-		return listed{listing: w.old(l)}
-	case doReadLease:
-		if r := w.leases[a.shard]; r != nil {
-			return leaseRead{shard: a.shard, lease: *r}
-		}
-		return leaseRead{shard: a.shard, err: ErrMissing}
-	case doReadBeat:
-		if b := w.beats[a.node]; b != nil {
-			return beatRead{node: a.node, beat: *b}
-		}
-		return beatRead{node: a.node, err: ErrMissing}
-	case doWriteBeat:
-		v, err := w.writeBeat(a.beat)
-		return beatWritten{a.beat.Heartbeat.Nonce, v, err}
+		return listed{listing: w.old(w.store.list())}
 	case doWriteLease:
-		v, err := w.writeLease(a.lease)
-		return leaseWritten{a.lease.Shard, a.lease.Record.Nonce, v, err}
-	case doRemoveBeat:
-		delete(w.beats, a.node)
-		return due{}
+		w.rising(a.lease)
 	case doGreet:
 		return w.greet(a.address)
 	}
-	return setUp{}
+	return w.store.apply(a)
+}
+
+// rising checks that no write that will be applied lowers a generation.
+func (w *world) rising(l Lease) {
+	r, ok := w.store.leases[l.Shard]
+	if ok && !r.Unreadable && l.Record.Generation < r.Record.Generation && l.Version == r.Version {
+		w.Errorf("seed %d: at %v the generation of shard %d falls from %d to %d", w.seed, w.time, l.Shard, r.Record.Generation, l.Record.Generation)
+	}
 }
 
 // old is a listing that may be behind, and may omit what is there.
@@ -129,35 +113,6 @@ func (w *world) old(l Listing) Listing {
 }
 
 func (w *world) next() Version { w.writes++; return Version(fmt.Sprint("v", w.writes)) }
-
-func (w *world) writeLease(l Lease) (Version, error) {
-	var old Version
-	if r := w.leases[l.Shard]; r != nil {
-		old = r.Version
-		if !r.Unreadable && l.Record.Generation < r.Record.Generation && l.Version == old {
-			w.Errorf("seed %d: at %v the generation of shard %d falls from %d to %d", w.seed, w.time, l.Shard, r.Record.Generation, l.Record.Generation)
-		}
-	}
-	if old != l.Version {
-		return "", ErrConflict
-	}
-	l.Version = w.next()
-	w.leases[l.Shard] = &l
-	return l.Version, nil
-}
-
-func (w *world) writeBeat(b Beat) (Version, error) {
-	var old Version
-	if r := w.beats[b.Heartbeat.Node]; r != nil {
-		old = r.Version
-	}
-	if old != b.Version {
-		return "", ErrConflict
-	}
-	b.Version = w.next()
-	w.beats[b.Heartbeat.Node] = &b
-	return b.Version, nil
-}
 
 // greet asks the newest process at the address.
 func (w *world) greet(address string) any {

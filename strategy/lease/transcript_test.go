@@ -64,6 +64,7 @@ type player struct {
 	now    moment
 	nonces int
 	store  *shelf
+	others int          // records that were planted
 	busy   map[int]bool // what goes on that was given up
 	quiet  func(a action) bool
 	opens  bool // shards open and close at once
@@ -113,7 +114,7 @@ func (p *player) begin(words []string) {
 	o := options(words[1:])
 	name := words[0]
 	p.now = moment{transcriptBegin, time.Unix(1_000, 0)}
-	p.store, p.busy, p.asked, p.nonces = newShelf(), map[int]bool{}, nil, 0
+	p.store, p.busy, p.asked, p.nonces, p.others = newShelf(versionOf), map[int]bool{}, nil, 0, 0
 	settings, err := Options{
 		TTL: p.duration(o.get("ttl", "3s")), Interval: p.duration(o.get("interval", "0s")),
 		MaxClockSkew: p.duration(o.get("skew", "0s")),
@@ -208,29 +209,14 @@ func (p *player) serve() {
 // answer is what comes of a request if all is well; nil of what the transcript says itself.
 func (p *player) answer(a action) []any {
 	switch a := a.(type) {
-	case doSetUp:
-		return []any{setUp{}}
-	case doList:
-		return []any{listed{listing: p.store.list()}}
-	case doReadLease:
-		l, err := p.store.readLease(a.shard)
-		return []any{leaseRead{a.shard, l, err}}
-	case doReadBeat:
-		b, err := p.store.readBeat(a.node)
-		return []any{beatRead{a.node, b, err}}
-	case doWriteBeat:
-		v, err := p.store.writeBeat(a.beat)
-		return []any{beatWritten{a.beat.Heartbeat.Nonce, v, err}}
-	case doWriteLease:
-		return []any{p.write(a.lease)}
 	case doRenew:
 		var all []any
 		for _, l := range a.leases {
-			all = append(all, p.write(l))
+			all = append(all, p.store.apply(doWriteLease{renewals, l}))
 		}
 		return all
-	case doRemoveBeat:
-		delete(p.store.beats, a.node)
+	case doRemoveBeat: // nobody waits for that
+		p.store.apply(a)
 		return []any{}
 	case doOpen:
 		if p.opens {
@@ -240,13 +226,12 @@ func (p *player) answer(a action) []any {
 		if p.opens {
 			return []any{closed(a)}
 		}
+	default:
+		if in := p.store.apply(a); in != nil {
+			return []any{in}
+		}
 	}
 	return nil
-}
-
-func (p *player) write(l Lease) leaseWritten {
-	v, err := p.store.writeLease(l)
-	return leaseWritten{l.Shard, l.Record.Nonce, v, err}
 }
 
 var (
@@ -437,21 +422,9 @@ func (p *player) shards(text string) (s strategy.Shards) {
 	return s
 }
 
-func (p *player) number(text string) int {
-	n, err := strconv.Atoi(text)
-	if err != nil {
-		p.Fatal(err)
-	}
-	return n
-}
+func (p *player) number(text string) int { return transcript.Number(p.T, text) }
 
-func (p *player) duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		p.Fatal(err)
-	}
-	return d
-}
+func (p *player) duration(text string) time.Duration { return transcript.Duration(p.T, text) }
 
 func (p *player) known(ok bool, word string) {
 	if !ok {

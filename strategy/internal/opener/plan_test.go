@@ -112,13 +112,7 @@ func (p *player) shards(text string) (s strategy.Shards) {
 	return s
 }
 
-func (p *player) duration(text string) time.Duration {
-	d, err := time.ParseDuration(text)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return d
-}
+func (p *player) duration(text string) time.Duration { return transcript.Duration(p.t, text) }
 
 func TestLOC1_AtMostMaxConcurrencyOpenAtATimeAndAllAreAttempted(t *testing.T) {
 	pace, err := Pace{}.withDefaults()
