@@ -4,14 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/oneshot"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/store/slatedb"
 )
@@ -32,10 +31,10 @@ type request struct {
 	message proto.Message
 
 	state  atomic.Uint32
-	home   *Shard        // whose gate it is inside of; only who settles a request that has begun may read it
-	queue  *atomic.Int32 // requests in its mailbox
-	done   chan struct{} // gets one value when settled; the fields below are valid then
-	served *served       // of another node's, told instead; nil for one of this node's
+	home   *Shard         // whose gate it is inside of; only who settles a request that has begun may read it
+	queue  *atomic.Int32  // requests in its mailbox
+	done   oneshot.Signal // sent when settled; the fields below are valid then
+	served *served        // of another node's, told instead; nil for one of this node's
 	answer proto.Message
 	err    error
 
@@ -48,34 +47,14 @@ type request struct {
 	envelope actor.MessageEnvelope // what the child gets
 }
 
-// signals are the channels of requests that are over. A request puts exactly one value
-// into its own, and its waiter takes that, so that an empty one comes back.
-var signals = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
-
 func newRequest(shard int, target string, message proto.Message) *request {
-	done, _ := signals.Get().(chan struct{})
-	return &request{shard: shard, target: target, message: message, done: done}
+	return &request{shard: shard, target: target, message: message, done: oneshot.New()}
 }
 
 // wait waits for the end of the request, at most until ctx ends or, above 0, patience. It
 // is to be called once.
 func (r *request) wait(ctx context.Context, patience time.Duration) (proto.Message, error) {
-	var late <-chan time.Time
-	if patience > 0 {
-		timer := clock.Timer(patience)
-		defer clock.Release(timer)
-		late = timer.C
-	}
-	select {
-	case <-r.done:
-	case <-ctx.Done():
-		r.end(messages.ErrTimeout, messages.ErrTimeout, context.Cause(ctx))
-		<-r.done
-	case <-late:
-		r.end(messages.ErrTimeout, messages.ErrTimeout, context.DeadlineExceeded)
-		<-r.done
-	}
-	signals.Put(r.done)
+	r.done.Wait(ctx, patience, func(cause error) { r.end(messages.ErrTimeout, messages.ErrTimeout, cause) })
 	return r.answer, r.err
 }
 
@@ -201,7 +180,7 @@ func (r *request) settle(answer proto.Message, err error) {
 	if r.served != nil {
 		r.served.settled()
 	} else {
-		r.done <- struct{}{}
+		r.done.Send()
 	}
 	r.handOver()
 }

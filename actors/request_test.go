@@ -66,7 +66,7 @@ func TestP8_1_OfAllWhoSettleARequestOneDoes(t *testing.T) {
 			all.Go(settle)
 		}
 		all.Wait()
-		<-r.done
+		r.done.Wait(t.Context(), 0, func(error) {})
 		if (r.answer == nil) == (r.err == nil) || g.inside.Load() != 0 {
 			t.Fatalf("answer %v, error %v, %d inside", r.answer, r.err, g.inside.Load())
 		}

@@ -20,6 +20,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/oneshot"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 )
@@ -179,11 +180,15 @@ type Request struct {
 func (l *Links) Do(ctx context.Context, patience time.Duration, to strategy.Node, r Request) (proto.Message, error) {
 	o, err := l.prepare(r)
 	if err == nil {
+		o.deadline = deadline(ctx, patience)
 		err = l.send(ctx, patience, to, o)
 	}
 	if err != nil {
 		err.Node = to.Name
 		return nil, err
+	}
+	if patience > 0 {
+		patience = max(clock.Until(o.deadline), 1) // the connection took some of it
 	}
 	o.wait(ctx, patience)
 	if o.err != nil {
@@ -221,10 +226,9 @@ func (l *Links) send(ctx context.Context, patience time.Duration, to strategy.No
 	case err != nil:
 		return messages.NotExecuted(o.shard, o.target, messages.ErrNoConnection, err)
 	}
-	o.done, _ = signals.Get().(chan struct{})
-	o.deadline, o.conn = deadline(ctx, patience), c
+	o.done, o.conn = oneshot.New(), c
 	if kind, cause := c.send(o); kind != nil {
-		signals.Put(o.done)
+		o.done.Drop()
 		return messages.NotExecuted(o.shard, o.target, kind, cause)
 	}
 	return nil

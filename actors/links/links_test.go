@@ -13,6 +13,7 @@ import (
 
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
+	"github.com/slap-go/slap/internal/relay"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/strategy"
 )
@@ -65,6 +66,28 @@ func TestP7_2_TheOwnerGivesUpWithTheCaller(t *testing.T) {
 		if errors.Is(e.cause, errWithdrawn) { // before its own deadline
 			break
 		}
+	}
+}
+
+// The time that a connection takes is the caller's.
+func TestP7_2_TimeLeftCountsFromTheCall(t *testing.T) {
+	t.Parallel()
+	a, b := startNode(t, "a"), startNode(t, "b")
+	p := relay.Start(t, b.Self().Address)
+	left := make(chan time.Duration, 1)
+	b.do(func(r *Incoming) {
+		left <- time.Until(r.Deadline)
+		r.Answer(nil)
+	})
+	p.Hold()
+	const held = dialAtMost / 4
+	time.AfterFunc(held, p.Flow)
+	to := strategy.Node{Name: "b", Address: p.Address()}
+	if _, err := a.Do(t.Context(), someTime, to, request(messages.Way_WAY_ASK, wrapperspb.String("x"))); err != nil {
+		t.Fatal(err)
+	}
+	if got := <-left; got > someTime-held {
+		t.Errorf("%v of %v are left after %v", got, someTime, held)
 	}
 }
 

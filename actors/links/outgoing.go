@@ -3,13 +3,12 @@ package links
 import (
 	"context"
 	"fmt"
-	"sync"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/protobuf/proto"
 
-	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/oneshot"
 	"github.com/slap-go/slap/messages"
 )
 
@@ -30,34 +29,15 @@ type outgoing struct {
 	deadline time.Time // of the caller; zero if it has none
 	conn     *conn     // that it goes through
 	state    atomic.Uint32
-	done     chan struct{} // gets one value when settled; the fields below are valid then
+	done     oneshot.Signal // sent when settled; the fields below are valid then
 	reply    *messages.Reply
 	err      *messages.RequestError
 }
 
-// signals are the channels of requests that are over, empty.
-var signals = sync.Pool{New: func() any { return make(chan struct{}, 1) }}
-
 // wait waits for the end of the request, at most until ctx ends or, above 0, patience. It is
 // to be called once.
 func (o *outgoing) wait(ctx context.Context, patience time.Duration) {
-	var late <-chan time.Time
-	if patience > 0 {
-		timer := clock.Timer(patience)
-		defer clock.Release(timer)
-		late = timer.C
-	}
-	select {
-	case <-o.done:
-	case <-ctx.Done():
-		o.end(messages.ErrTimeout, messages.ErrTimeout, context.Cause(ctx))
-		<-o.done
-	case <-late:
-		o.end(messages.ErrTimeout, messages.ErrTimeout, context.DeadlineExceeded)
-		<-o.done
-	}
-	signals.Put(o.done)
-	o.done = nil
+	o.done.Wait(ctx, patience, func(cause error) { o.end(messages.ErrTimeout, messages.ErrTimeout, cause) })
 }
 
 // send marks the request as sent, which it is from then on. False: nobody waits for it.
@@ -68,7 +48,7 @@ func (o *outgoing) send() bool { return o.state.CompareAndSwap(queued, sent) }
 func (o *outgoing) answered(reply *messages.Reply) {
 	if o.state.CompareAndSwap(sent, settled) {
 		o.reply = reply
-		o.done <- struct{}{}
+		o.done.Send()
 	}
 }
 
@@ -84,7 +64,7 @@ func (o *outgoing) end(unsent, lost, cause error) {
 		return
 	}
 	o.err.Node = o.node
-	o.done <- struct{}{}
+	o.done.Send()
 }
 
 // answer is what the other node said.

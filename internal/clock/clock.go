@@ -14,6 +14,9 @@ func Now() time.Time { return time.Now() }
 // Since is the time that has passed since t.
 func Since(t time.Time) time.Duration { return time.Since(t) }
 
+// Until is the time that is left until t.
+func Until(t time.Time) time.Duration { return time.Until(t) }
+
 // AfterFunc calls f in a goroutine of its own after d, unless the timer is stopped first.
 func AfterFunc(d time.Duration, f func()) *time.Timer { return time.AfterFunc(d, f) }
 
