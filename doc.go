@@ -51,6 +51,7 @@
 //	slap.shard.count           shards by their state, as the node sees them
 //	slap.shard.durability.lag  writes of an open shard that are not durable yet
 //	slap.shard.abandoned       shards with an open or close that took too long and goes on
+//	slap.peer.unreachable      other nodes that were needed lately and cannot be reached
 //	slap.child.restarts        restarts of actors
 //	slap.event.published       events by their names: lease.self_fence, peer.unreachable …
 //	slap.event.missed          events that readers were too slow for

@@ -67,7 +67,7 @@ func New(system *actor.ActorSystem, c Config) (*Node, error) {
 	n.ctx, n.cancel = context.WithCancelCause(context.Background())
 	n.host, n.shards = n.child(hostName), n.child(shardsName)
 	n.observe = newTelemetry(c.Cluster, c.MeterProvider, c.TracerProvider)
-	n.gauges = newGauges(c.Cluster, c.MeterProvider, n.states, n.inFlightCount)
+	n.gauges = newGauges(c.Cluster, c.MeterProvider, readings{n.states, n.inFlightCount, n.Unreachable})
 	return n, nil
 }
 

@@ -173,18 +173,21 @@ func TestEVT_AGlobalProviderMayBeSetLater(t *testing.T) {
 
 func TestEVT_GaugesShowTheShardsAsTheyAre(t *testing.T) {
 	r := sdkmetric.NewManualReader()
-	states, abandoned := map[State]int{StateRunning: 3, StateOpening: 1}, 2
-	g := newGauges("c", sdkmetric.NewMeterProvider(sdkmetric.WithReader(r)),
-		func() map[State]int { return states }, func() int { return abandoned })
+	states, abandoned, unreachable := map[State]int{StateRunning: 3, StateOpening: 1}, 2, []string{"b"}
+	g := newGauges("c", sdkmetric.NewMeterProvider(sdkmetric.WithReader(r)), readings{
+		func() map[State]int { return states }, func() int { return abandoned }, func() []string { return unreachable },
+	})
 	mustBePoints(t, r, map[string]int64{
 		"slap.shard.count{slap.cluster=c,slap.shard.state=running}": 3,
 		"slap.shard.count{slap.cluster=c,slap.shard.state=opening}": 1,
 		"slap.shard.abandoned{slap.cluster=c}":                      2,
+		"slap.peer.unreachable{slap.cluster=c}":                     1,
 	})
-	states, abandoned = map[State]int{StateRunning: 4}, 0
+	states, abandoned, unreachable = map[State]int{StateRunning: 4}, 0, nil
 	mustBePoints(t, r, map[string]int64{
 		"slap.shard.count{slap.cluster=c,slap.shard.state=running}": 4,
 		"slap.shard.abandoned{slap.cluster=c}":                      0,
+		"slap.peer.unreachable{slap.cluster=c}":                     0,
 	})
 	g.close()
 	g.close()
@@ -196,10 +199,12 @@ func TestEVT_NodesThatCameAndWentLeaveNothingToCollect(t *testing.T) {
 	provider := sdkmetric.NewMeterProvider(sdkmetric.WithReader(r))
 	read := 0
 	for n := range 1_000 {
-		g := newGauges(fmt.Sprint(n), provider, func() map[State]int { read++; return map[State]int{StateRunning: 1} }, func() int { return 0 })
+		g := newGauges(fmt.Sprint(n), provider, readings{
+			func() map[State]int { read++; return map[State]int{StateRunning: 1} }, func() int { return 0 }, func() []string { return nil },
+		})
 		newTelemetry(fmt.Sprint(n), provider, tracenoop.NewTracerProvider())
 		if n%100 == 0 {
-			if got := points(t, r); len(got) != 2 {
+			if got := points(t, r); len(got) != 3 {
 				t.Fatalf("round %d: %v", n, got)
 			}
 		}
@@ -248,7 +253,7 @@ func TestEVT_AProviderThatRefusesHarmsNobody(t *testing.T) {
 	tele := newTelemetry("", refusing{}, tracenoop.NewTracerProvider())
 	ctx, o := tele.begin(t.Context(), methodAsk, 0, "")
 	o.end(ctx, nil)
-	newGauges("", refusing{}, nil, nil).close()
+	newGauges("", refusing{}, readings{}).close()
 	NewEvents(slog.New(slog.DiscardHandler), refusing{}).Publish(messages.DurabilityLag{})
 	if told != 6 {
 		t.Errorf("the handler of OpenTelemetry was told %d times", told)
