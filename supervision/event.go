@@ -159,9 +159,10 @@ func (IntensityReached) Name() string { return "supervisor.intensity" }
 // Level is debug.
 func (SupervisorStarted) Level() slog.Level { return slog.LevelDebug }
 
-// Level is error for a crash or abandoned children, else debug.
+// Level is error for a crash or abandoned children, else debug: also for a child that failed to start, which
+// has an event of its own and is the error of who started the supervisor.
 func (e SupervisorStopped) Level() slog.Level {
-	if IsCrash(e.Reason) || len(e.Abandoned) > 0 {
+	if IsCrash(e.Reason) && !isStartError(e.Reason) || len(e.Abandoned) > 0 {
 		return slog.LevelError
 	}
 	return slog.LevelDebug
@@ -173,9 +174,10 @@ func (ChildStarted) Level() slog.Level { return slog.LevelDebug }
 // Level is info.
 func (ChildRestarted) Level() slog.Level { return slog.LevelInfo }
 
-// Level is warn for a crash, else debug.
+// Level is warn for a crash, else debug: also for a supervisor that ended because a child of its own failed to
+// start, which has an event of its own.
 func (e ChildExited) Level() slog.Level {
-	if IsCrash(e.Reason) {
+	if IsCrash(e.Reason) && !isStartError(e.Reason) {
 		return slog.LevelWarn
 	}
 	return slog.LevelDebug

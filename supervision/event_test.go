@@ -30,6 +30,21 @@ func TestEvents(t *testing.T) {
 			"supervisor.stopped",
 			"supervisor s stopped: boom; abandoned [s/a]", "supervisor=s reason=boom abandoned=[s/a]", slog.LevelError,
 		},
+		{
+			SupervisorStopped{Supervisor: "s", Reason: &StartError{"s", "a", boom}},
+			"supervisor.stopped", `supervisor s stopped: supervisor s: child "a" failed to start: boom`,
+			`supervisor=s reason=supervisor s: child "a" failed to start: boom abandoned=[]`, slog.LevelDebug,
+		},
+		{
+			SupervisorStopped{Supervisor: "s", Reason: &StartError{"s", "a", boom}, Abandoned: []string{"s/b"}},
+			"supervisor.stopped", `supervisor s stopped: supervisor s: child "a" failed to start: boom; abandoned [s/b]`,
+			`supervisor=s reason=supervisor s: child "a" failed to start: boom abandoned=[s/b]`, slog.LevelError,
+		},
+		{
+			ChildExited{Supervisor: "r", Child: "s", Reason: &StartError{"r/s", "a", boom}},
+			"supervisor.child.exited", `r/s failed to start: supervisor r/s: child "a" failed to start: boom`,
+			`supervisor=r child=s reason=supervisor r/s: child "a" failed to start: boom asked=false ready=false`, slog.LevelDebug,
+		},
 		{ChildStarted{"s", "a"}, "supervisor.child.started", "s/a started", "supervisor=s child=a", slog.LevelDebug},
 		{
 			ChildRestarted{Supervisor: "s", Child: "a", Restarts: 2},

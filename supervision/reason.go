@@ -118,6 +118,13 @@ func (e *StartError) Error() string {
 // Unwrap is the child's reason.
 func (e *StartError) Unwrap() error { return e.Reason }
 
+// isStartError tells whether the outermost error of this package is a [StartError].
+func isStartError(reason error) bool {
+	own, _ := errors.AsType[verdict](reason)
+	_, is := own.(*StartError)
+	return is
+}
+
 // A SignificantError is the exit reason of a supervisor that ended with its significant children. It is a
 // shutdown.
 type SignificantError struct {
