@@ -41,6 +41,7 @@ type (
 type host struct {
 	node     *Node
 	strategy strategy.Strategy
+	crashed  bool
 }
 
 // Receive carries out one request.
@@ -49,7 +50,9 @@ func (h *host) Receive(ctx actor.Context) {
 	case *actor.Started:
 		h.node.begin()
 	case *actor.Stopping:
-		h.node.end()
+		if !h.crashed { // else the strategy's actor, which is to be stopped now, still runs
+			h.node.end()
+		}
 	case startShard:
 		h.start(ctx, m)
 	case stopShard:
@@ -61,6 +64,7 @@ func (h *host) Receive(ctx actor.Context) {
 		h.strategy.HandleShardDown(m.shard, m.reason)
 		close(m.told)
 	case die:
+		h.crashed = true
 		panic("as told")
 	}
 }

@@ -60,7 +60,7 @@ type Node struct {
 	tree    *supervision.Tree
 
 	mu     sync.Mutex
-	alive  bool // the host runs
+	alive  bool // the strategy's actor may run
 	lives  int  // how often it started
 	slots  []slot
 	wrong  []string
