@@ -2,17 +2,21 @@ package slap
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"github.com/asynkron/protoactor-go/actor"
 	"github.com/asynkron/protoactor-go/remote"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/slap-go/slap/actors"
 	"github.com/slap-go/slap/actors/links"
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
 	"github.com/slap-go/slap/peers"
+	"github.com/slap-go/slap/strategy"
 )
 
 // dialSelfTime is how long a start tries to reach its own node as others will.
@@ -47,6 +51,7 @@ func (r *run) connect(ctx context.Context, c *Config, system *actor.ActorSystem,
 		return fmt.Errorf("slap: %w", err)
 	}
 	r.release = append(r.release, l.Close)
+	r.meet(l, c.Cluster, c.Peers.List(), c.Logger)
 	config.Links = l
 	dial, cancel := context.WithTimeout(ctx, dialSelfTime)
 	defer cancel()
@@ -57,4 +62,41 @@ func (r *run) connect(ctx context.Context, c *Config, system *actor.ActorSystem,
 		return fmt.Errorf("slap: %w", err)
 	}
 	return nil
+}
+
+// maxMeetings is how many peers are greeted at a time.
+const maxMeetings = 16
+
+// meet greets the peers that are known beforehand, beside the start, and logs who cannot be
+// one: nodes with different stores would each serve all shards and never call each other.
+func (r *run) meet(l *links.Links, cluster string, list []peers.Peer, log *slog.Logger) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		var meetings errgroup.Group
+		meetings.SetLimit(maxMeetings)
+		for _, p := range list {
+			meetings.Go(func() error {
+				who, err := l.Greet(ctx, p.Address)
+				if wrong := misfit(p, who, err); wrong != "" {
+					log.Error(wrong, "cluster", cluster)
+				}
+				return nil
+			})
+		}
+		_ = meetings.Wait()
+	}()
+	r.release = append(r.release, func(context.Context) error { cancel(); <-done; return nil })
+}
+
+// misfit says why a peer that answers cannot be one.
+func misfit(p peers.Peer, who strategy.Node, err error) string {
+	switch {
+	case errors.Is(err, links.ErrRefused):
+		return fmt.Sprintf("peer %s: %v", p, err)
+	case err == nil && p.Name != "" && p.Name != who.Name:
+		return fmt.Sprintf("peer %s is node %s: correct Peers, or its Name", p, who.Name)
+	}
+	return ""
 }

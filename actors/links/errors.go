@@ -6,6 +6,10 @@ import (
 	"time"
 )
 
+// ErrRefused says that a node answers a greeting, and why it wants nothing to do with this
+// one.
+var ErrRefused = errors.New("refused")
+
 var (
 	errClosed = errors.New("this node is stopping")
 	errSilent = fmt.Errorf("no sign of life for %v", silence)

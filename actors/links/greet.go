@@ -21,7 +21,8 @@ const method = "/slap.Links/Link"
 var streamDesc = &grpc.StreamDesc{StreamName: "Link", ServerStreams: true, ClientStreams: true}
 
 // Greet asks who answers at the address. It fails with [strategy.ErrNobody] if nobody
-// listens there, and otherwise after a second for the connection and one for the answer.
+// listens there, with [ErrRefused] if this node is not wanted, and otherwise after a second
+// for the connection and one for the answer.
 func (l *Links) Greet(ctx context.Context, address string) (strategy.Node, error) {
 	if !l.works.enter() {
 		return strategy.Node{}, errClosed
@@ -129,7 +130,7 @@ func (c *conn) greet(ctx context.Context) error {
 	case err != nil:
 		return c.links.unanswered(c.handshake.Load(), err)
 	case answer.GetRefusal() != nil:
-		return fmt.Errorf("refused: %.500s", answer.GetRefusal().GetReason())
+		return fmt.Errorf("%w: %.500s", ErrRefused, answer.GetRefusal().GetReason())
 	case answer.GetWelcome() == nil:
 		return errors.New("what listens there is no node of this cluster")
 	}

@@ -84,7 +84,7 @@ func (l *Links) receive(stream grpc.ServerStream) (peer strategy.Node, refusal s
 	case h.GetProtocol() != Protocol:
 		return peer, fmt.Sprintf("node %s speaks protocol %d, the caller %d", l.self.Name, Protocol, h.GetProtocol()), nil
 	case h.GetCluster() != l.config.Cluster:
-		return peer, fmt.Sprintf("node %s belongs to another cluster", l.self.Name), nil
+		return peer, fmt.Sprintf("node %s belongs to another cluster: give all nodes the same Cluster, Store and Path", l.self.Name), nil
 	case h.GetNode() == "" || h.GetIncarnation() == "":
 		return peer, "the greeting lacks a name or an incarnation", nil
 	}
