@@ -18,7 +18,7 @@ func TestP8_1_NoRequestIsLostByAStop(t *testing.T) {
 		"the callee": func(_, callee *node) *node { return callee },
 	} {
 		t.Run(name, func(t *testing.T) {
-			a, b := startNode(t, "a"), startNode(t, "b")
+			a, b := connected(t)
 			b.do(func(r *Incoming) {
 				go func() {
 					time.Sleep(20 * time.Millisecond) // how long a request takes

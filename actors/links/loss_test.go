@@ -27,6 +27,7 @@ func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 	a, b := startNode(t, "a"), startNode(t, "b")
 	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
+	a.connect(t, to)
 	arrived := make(chan *Incoming, 100)
 	b.do(func(r *Incoming) { arrived <- r })
 	errs := make(chan error, 100)
@@ -39,13 +40,13 @@ func TestP7_1_ALostConnectionEndsItsRequestsAtOnce(t *testing.T) {
 	for range 10 {
 		<-arrived
 	}
-	began := time.Now()
 	p.Cut()
 	for range 10 {
-		wantError(t, <-errs, messages.ErrOutcomeUnknown, messages.ErrConnectionLost, "b")
-	}
-	if took := time.Since(began); took > silence {
-		t.Errorf("it took %v", took)
+		err := <-errs
+		wantError(t, err, messages.ErrOutcomeUnknown, messages.ErrConnectionLost, "b")
+		if strings.Contains(err.Error(), errSilent.Error()) {
+			t.Errorf("it was noticed by silence: %v", err)
+		}
 	}
 	a.told(t, "peer.unreachable")
 	if got := fmt.Sprint(a.Unreachable()); got != "[b]" {
@@ -67,6 +68,7 @@ func TestP7_1_ASilentPeerIsDownAfterThreeSeconds(t *testing.T) {
 	a, b := startNode(t, "a"), startNode(t, "b")
 	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
+	a.connect(t, to)
 	if _, err := a.ask(t.Context(), to, "x"); err != nil {
 		t.Fatal(err)
 	}
@@ -98,26 +100,35 @@ func TestP8_1_WhatIsQueuedIsNotExecuted(t *testing.T) {
 	a, b := startNode(t, "a"), startNode(t, "b")
 	p := relay.Start(t, b.Self().Address)
 	to := behind(p, b)
+	a.connect(t, to)
 	if _, err := a.ask(t.Context(), to, "x"); err != nil {
 		t.Fatal(err)
 	}
 	p.Hold()
 	large := wrapperspb.Bytes(make([]byte, 1<<20))
-	var wg sync.WaitGroup
 	var unsent, unknown atomic.Int64
-	for range 40 {
-		wg.Go(func() {
-			_, err := a.Do(context.Background(), time.Second, to, request(messages.Way_WAY_ASK, large))
-			switch {
-			case errors.Is(err, messages.ErrNotExecuted):
-				unsent.Add(1)
-			case errors.Is(err, messages.ErrOutcomeUnknown):
-				unknown.Add(1)
-			}
-		})
+	askMany := func(patience time.Duration) {
+		var wg sync.WaitGroup
+		for range 40 {
+			wg.Go(func() {
+				_, err := a.Do(context.Background(), patience, to, request(messages.Way_WAY_ASK, large))
+				switch {
+				case errors.Is(err, messages.ErrNotExecuted):
+					unsent.Add(1)
+				case errors.Is(err, messages.ErrOutcomeUnknown):
+					unknown.Add(1)
+				default:
+					t.Errorf("a peer that takes nothing: %v", err)
+				}
+			})
+		}
+		wg.Wait()
 	}
-	wg.Wait()
-	if unsent.Load() == 0 || unknown.Load() == 0 || unsent.Load()+unknown.Load() != 40 {
+	askMany(time.Second)
+	if unknown.Load() == 0 { // none was sent in time
+		askMany(someTime)
+	}
+	if unsent.Load() == 0 || unknown.Load() == 0 {
 		t.Errorf("%d unsent, %d unknown", unsent.Load(), unknown.Load())
 	}
 	p.Flow()
@@ -131,7 +142,9 @@ func TestP8_1_WhatIsQueuedIsNotExecuted(t *testing.T) {
 // before never reaches it.
 func TestP7_2_ANewStartGetsNothingOfTheOldOne(t *testing.T) {
 	a, b := startNode(t, "a"), startNode(t, "b")
-	to := strategy.Node{Name: "b", Address: b.Self().Address}
+	p := relay.Start(t, b.Self().Address) // the address of both
+	to := behind(p, b)
+	a.connect(t, to)
 	arrived := make(chan struct{}, 1)
 	b.do(func(*Incoming) { arrived <- struct{}{} })
 	lost := make(chan error, 1)
@@ -140,11 +153,13 @@ func TestP7_2_ANewStartGetsNothingOfTheOldOne(t *testing.T) {
 		lost <- err
 	}()
 	<-arrived
+	p.To(nobody)
 	b.close(t)
 	wantError(t, <-lost, messages.ErrOutcomeUnknown, messages.ErrConnectionLost, "b")
 	_, err := a.ask(t.Context(), to, "for nobody")
 	wantError(t, err, messages.ErrNotExecuted, messages.ErrNoConnection, "b")
-	second := startNode(t, "b", func(c *Config) { c.Listen = to.Address })
+	second := startNode(t, "b")
+	p.To(second.Self().Address)
 	eventually(t, func() error { _, err := a.ask(t.Context(), to, "for the second"); return err })
 	if n := second.served.Load(); n != 1 {
 		t.Errorf("the second served %d", n)
@@ -191,42 +206,42 @@ func TestP8_1_NothingIsSentTwiceThroughLosses(t *testing.T) {
 		mu.Unlock()
 		r.Answer(r.Message)
 	})
-	stop := make(chan struct{})
+	var cuts atomic.Int64
+	enough := int64(scaled(20, 400))
 	var cutter, callers sync.WaitGroup
 	cutter.Go(func() {
-		for {
-			select {
-			case <-stop:
-				return
-			case <-time.After(time.Duration(random.IntN(30)+1) * time.Millisecond):
-				p.Cut()
+		for cuts.Load() < enough {
+			for before := b.served.Load(); cuts.Load()%2 == 0 && b.served.Load() == before; { // some connections live to serve
+				time.Sleep(time.Millisecond)
 			}
+			time.Sleep(time.Duration(random.IntN(30)+1) * time.Millisecond)
+			p.Cut()
+			cuts.Add(1)
 		}
 	})
 	type outcome struct {
 		text string
 		err  error
 	}
-	outcomes := make(chan outcome, 100_000)
+	var outcomes []outcome
 	for caller := range 16 {
 		callers.Go(func() {
-			for n := range scaled(150, 3000) {
+			for n := 0; cuts.Load() < enough; n++ {
 				text := fmt.Sprintf("%d-%d", caller, n)
 				_, err := a.ask(context.Background(), to, text)
-				outcomes <- outcome{text, err}
+				mu.Lock()
+				outcomes = append(outcomes, outcome{text, err})
+				mu.Unlock()
 				if errors.Is(err, messages.ErrNotExecuted) {
 					time.Sleep(5 * time.Millisecond)
 				}
 			}
 		})
 	}
-	callers.Wait()
-	close(stop)
 	cutter.Wait()
-	close(outcomes)
-	p.Cut()
+	callers.Wait()
 	counts := map[string]int{}
-	for o := range outcomes {
+	for _, o := range outcomes {
 		mu.Lock()
 		ran := runs[o.text]
 		mu.Unlock()

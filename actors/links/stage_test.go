@@ -22,7 +22,10 @@ import (
 	"github.com/slap-go/slap/strategy"
 )
 
-const someTime = 30 * time.Second // enough on any machine
+const (
+	someTime = 30 * time.Second // enough on any machine
+	nobody   = "127.0.0.1:1"    // a port that no program is given
+)
 
 func newSystem() *actor.ActorSystem {
 	return actor.NewActorSystem(
@@ -159,6 +162,20 @@ func eventually(t *testing.T, check func() error) {
 		}
 	}
 	t.Fatal(err)
+}
+
+// connect has a connection made, however long that takes: a request waits a second for it.
+func (n *node) connect(t *testing.T, to strategy.Node) {
+	t.Helper()
+	eventually(t, func() error { _, err := n.link(to).await(t.Context(), 0); return err })
+}
+
+// connected are two nodes, of which the first has a connection to the second.
+func connected(t *testing.T) (a, b *node) {
+	t.Helper()
+	a, b = startNode(t, "a"), startNode(t, "b")
+	a.connect(t, b.Self())
+	return a, b
 }
 
 // ask sends a text to a node and returns the text that comes back.

@@ -12,7 +12,7 @@ import (
 
 // What one request says, or is told, does not end the connection that all share.
 func TestP7_2_NoTextOfARequestEndsTheConnection(t *testing.T) {
-	a, b := startNode(t, "a"), startNode(t, "b")
+	a, b := connected(t)
 	held := make(chan *Incoming, 1)
 	b.do(func(r *Incoming) { held <- r })
 	other := make(chan error, 1)
@@ -53,7 +53,7 @@ func TestP7_2_NoTextOfARequestEndsTheConnection(t *testing.T) {
 
 // Many errors that are large fit into pieces.
 func TestP7_2_ManyLargeErrorsAtOnce(t *testing.T) {
-	a, b := startNode(t, "a"), startNode(t, "b")
+	a, b := connected(t)
 	const callers = 6
 	all := make(chan *Incoming, callers)
 	b.do(func(r *Incoming) { all <- r })

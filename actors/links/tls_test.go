@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"errors"
+	"fmt"
 	"math/big"
 	"net"
 	"strings"
@@ -74,9 +75,8 @@ func secured(c *tls.Config) func(*Config) { return func(to *Config) { to.TLS = c
 func TestSPEC8_BothSidesShowTheirCertificates(t *testing.T) {
 	ours, others := newAuthority(t), newAuthority(t)
 	a, b := startNode(t, "a", secured(ours.config(t))), startNode(t, "b", secured(ours.config(t)))
-	if err := a.DialSelf(t.Context()); err != nil {
-		t.Error(err)
-	}
+	eventually(t, func() error { return a.DialSelf(t.Context()) })
+	a.connect(t, b.Self())
 	if _, err := a.ask(t.Context(), b.Self(), "x"); err != nil {
 		t.Error(err)
 	}
@@ -108,16 +108,19 @@ func TestSPEC8_BothSidesShowTheirCertificates(t *testing.T) {
 		{b, distrustful, "is this node's certificate trusted there?"},
 		{distrustful, b, "certificate"},
 	} {
-		_, err := c.from.ask(t.Context(), c.to.Self(), "x")
 		what := c.from.Self().Name + " to " + c.to.Self().Name
-		if !errors.Is(err, messages.ErrNotExecuted) || !errors.Is(err, messages.ErrNoConnection) || !strings.Contains(err.Error(), c.want) ||
-			strings.Contains(err.Error(), "\n") {
-			t.Errorf("%s: %v", what, err)
-		}
+		eventually(t, func() error { // more than that the time was too short
+			_, err := c.from.ask(t.Context(), c.to.Self(), "x")
+			if !errors.Is(err, messages.ErrNotExecuted) || !errors.Is(err, messages.ErrNoConnection) || !strings.Contains(err.Error(), c.want) ||
+				strings.Contains(err.Error(), "\n") {
+				return fmt.Errorf("%s: %w", what, err)
+			}
+			t.Logf("%s: %v", what, err)
+			return nil
+		})
 		if _, err := c.from.Greet(t.Context(), c.to.Self().Address); err == nil || errors.Is(err, strategy.ErrNobody) {
 			t.Errorf("%s: greeted: %v", what, err)
 		}
-		t.Logf("%s: %v", what, err)
 		if c.to.served.Load() > 1 {
 			t.Errorf("%s: served", what)
 		}
