@@ -218,14 +218,6 @@ func (n *Node) inbox(shard int, child string) (*inbox, strategy.Node, error) {
 	return b, owner, err
 }
 
-// front is the inbox of a child.
-func (s *Shard) front(child string) (*inbox, error) {
-	if b := s.inbox(child); b != nil {
-		return b, nil
-	}
-	return nil, messages.NotExecuted(s.number, child, messages.ErrNoChild, s.others())
-}
-
 // serving is the opening of the shard that requests go to, or, if it is nil, the node that
 // they go to; or why there is neither.
 func (n *Node) serving(shard int, target string) (*Shard, strategy.Node, error) {
