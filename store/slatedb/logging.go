@@ -3,6 +3,8 @@ package slatedb
 import (
 	"context"
 	"log/slog"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -24,6 +26,10 @@ const logQueueLength = 1024
 // level settles it, by the lowest that it is enabled for. Below Info nothing shows that the engine
 // retries. A logger that is slow or that panics never holds up the engine; records
 // that it does not keep up with are dropped, and their number is logged.
+//
+// The engine calls it an error in each of a database's tasks that the database was fenced or
+// closed, ten times for one fence. These records come at Debug: [ErrFenced], [ErrClosed] and
+// [DB.Status] tell of it.
 func LogTo(log *slog.Logger) error {
 	logging.Lock()
 	defer logging.Unlock()
@@ -110,13 +116,24 @@ func newLogRelay(log *slog.Logger) *logRelay {
 
 // offer never blocks.
 func (r *logRelay) offer(record logRecord) {
-	s := slog.NewRecord(clock.Now(), record.level.slog(), record.message, 0)
+	level := record.level.slog()
+	if tellsOfAnEnd(record.message) {
+		level = min(level, slog.LevelDebug)
+	}
+	s := slog.NewRecord(clock.Now(), level, record.message, 0)
 	s.AddAttrs(slog.String("target", record.target))
 	select {
 	case r.records <- s:
 	default:
 		r.dropped.Add(1)
 	}
+}
+
+// ends are what the records say in which a task ends because its database does.
+var ends = []string{"error=Fenced,", "error=Fenced]", "error=Closed,", "error=Closed]", "kind: Closed(Fenced)", "kind: Closed(Clean)"}
+
+func tellsOfAnEnd(message string) bool {
+	return slices.ContainsFunc(ends, func(end string) bool { return strings.Contains(message, end) })
 }
 
 func (r *logRelay) run() {

@@ -47,6 +47,27 @@ func TestLogTo(t *testing.T) {
 	require.Contains(t, also.String(), "logged again")
 }
 
+// The tasks of a database that was fenced each call that an error.
+func TestTheEndOfADatabaseIsNoErrorInTheLog(t *testing.T) {
+	log, written := newLog()
+	logTo(t, log)
+	objects := openStore(t, store.Memory())
+	first := openDB(t, objects, "fenced", manual())
+	put(t, first, "k", "v")
+	second := openDB(t, objects, "fenced", nil)
+	require.ErrorIs(t, first.Flush(t.Context(), WAL), ErrFenced)
+	require.ErrorIs(t, first.Close(t.Context(), nil), ErrFenced)
+	require.NoError(t, second.Close(t.Context(), nil))
+	require.NoError(t, LogTo(nil))
+	text := written.String()
+	require.Contains(t, text, "error=Fenced")
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, "error=Fenced") || strings.Contains(line, "error=Closed") {
+			require.Contains(t, line, "level=DEBUG")
+		}
+	}
+}
+
 // TestLogToABadHandler logs to one that panics and blocks: the engine goes on.
 func TestLogToABadHandler(t *testing.T) {
 	h := &badHandler{open: make(chan struct{})}
