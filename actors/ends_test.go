@@ -59,14 +59,15 @@ func toldInOrder(t *testing.T, end string) {
 	shard, l := r.shardAt(0), &listener{}
 	to := r.system.Root.Spawn(actor.PropsFromProducer(func() actor.Actor { return l }))
 	defer func() { _ = r.system.Root.StopFuture(to).Wait() }()
-	go func() {
+	var ending sync.WaitGroup
+	ending.Go(func() {
 		time.Sleep(50 * time.Millisecond)
 		if end == "fence" {
 			intrude(t, r.config.Objects, "shard-000")
 			return
 		}
 		r.hand.runtime.StopShard(0, r.replyTo)
-	}()
+	})
 	asked, last := 0, uint64(0)
 	for after := 0; after < 200; asked++ {
 		seq, err := shard.DB().Put(t.Context(), binary.BigEndian.AppendUint64(nil, uint64(asked)), nil, nil)
@@ -96,6 +97,7 @@ func toldInOrder(t *testing.T, end string) {
 	if end == "stop" && durable != asked-200 {
 		t.Errorf("a planned stop: %d of %d are durable", durable, asked-200)
 	}
+	ending.Wait() // else the other writer would be fenced as it opens
 	db, err := slatedb.Open(t.Context(), r.config.Objects, "shard-000", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -98,8 +98,18 @@ func TestP5_1_OfAllWhoEnterWhileItShutsEachIsWaitedFor(t *testing.T) {
 	}
 }
 
-// TestP5_1 lets a lease run out while one request is in a child's hands and another waits.
+// TestP5_1 lets a lease run out while one request is in a child's hands and another waits:
+// one that lasts until they are.
 func TestP5_1_TheDeadlineRefusesWhatWaitsAndMakesWhatHasBegunUnknown(t *testing.T) {
+	lasts := 500 * time.Millisecond
+	for !runOut(t, lasts) && lasts < time.Minute {
+		lasts *= 2
+	}
+}
+
+// runOut says whether the lease lasted long enough.
+func runOut(t *testing.T, lasts time.Duration) bool {
+	t.Helper()
 	entered, release := make(chan struct{}, 10), make(chan struct{})
 	r := newRig(t, 1, store.Memory(), func(c *Config) {
 		c.ShardChildren = func(*Shard) []supervision.ChildSpec {
@@ -114,19 +124,25 @@ func TestP5_1_TheDeadlineRefusesWhatWaitsAndMakesWhatHasBegunUnknown(t *testing.
 			})}
 		}
 	})
-	lease := lasting(2 * time.Second)
+	lease := lasting(lasts)
 	r.hand.runtime.StartShard(0, lease, r.replyTo)
-	r.wantReply("started", 0, nil)
+	if r.reply(); !lease.Valid() {
+		return false
+	}
 	shard := r.shardAt(0)
 	begun, waiting := make(chan error, 1), make(chan error, 1)
 	ask := func(what string, result chan<- error) {
 		_, err := r.Ask(t.Context(), 0, "a", word(what), Retry{})
 		result <- err
 	}
+	defer close(release)
 	go ask("hold", begun)
-	next(t, entered)
+	r.eventually("it has begun", func() bool { return len(entered) > 0 || !lease.Valid() })
 	go ask("echo", waiting)
-	r.eventually("it waits", func() bool { return shard.inbox("a").waiting.Load() == 1 })
+	r.eventually("it waits", func() bool { return shard.inbox("a").waiting.Load() == 1 || !lease.Valid() })
+	if !lease.Valid() {
+		return false
+	}
 	r.eventually("the lease runs out", func() bool { return !lease.Valid() })
 	if lease.Renew(strategy.Now() + strategy.Instant(time.Hour)) {
 		t.Error("it was renewed")
@@ -134,7 +150,7 @@ func TestP5_1_TheDeadlineRefusesWhatWaitsAndMakesWhatHasBegunUnknown(t *testing.
 	if status := shard.Status(); status != Stopping {
 		t.Errorf("the shard is %v", status)
 	}
-	close(release)
+	release <- struct{}{}
 	if err := next(t, begun); !errors.Is(err, messages.ErrOutcomeUnknown) {
 		t.Errorf("begun: %v", err)
 	}
@@ -150,6 +166,7 @@ func TestP5_1_TheDeadlineRefusesWhatWaitsAndMakesWhatHasBegunUnknown(t *testing.
 	if _, err := r.Ask(t.Context(), 0, "a", word("echo"), Retry{}); err != nil {
 		t.Errorf("under a new claim: %v", err)
 	}
+	return true
 }
 
 // confirming is a child that answers with what it reads, once that is confirmed.

@@ -66,7 +66,17 @@ func pair(t *testing.T, change func(*Config)) (caller, owner *rig) {
 	self := owner.config.Links.Self()
 	caller.hand.owner.Store(&self)
 	owner.mustOpen(0)
+	caller.connect(self)
 	return caller, owner
+}
+
+// connect has a connection made, however long that takes: a request waits a second for it.
+func (r *rig) connect(to strategy.Node) {
+	r.t.Helper()
+	r.eventually("there is a connection", func() bool {
+		_, err := r.config.Links.Do(r.t.Context(), 0, to, links.Request{Way: messages.Way_WAY_PID, Target: "nobody"})
+		return !errors.Is(err, messages.ErrNoConnection)
+	})
 }
 
 func wantRouting(t *testing.T, err, class, kind error, node string) {
@@ -192,6 +202,7 @@ func TestCALL11_AStaleOwnerIsAskedOnce(t *testing.T) {
 	third := newRigOn(t, 2, store.Memory(), listening(t, "third", func(c *Config) { c.ShardChildren = workers }))
 	third.config.Links.Serve(third.Node)
 	stale, fresh := third.config.Links.Self(), owner.config.Links.Self()
+	caller.connect(stale)
 	caller.hand.owner.Store(&stale)
 	refreshes := 0
 	caller.hand.refresh = func() {
@@ -249,16 +260,31 @@ func TestCALL4_AnOwnerThatCannotBeReachedIsTriedAgain(t *testing.T) {
 	// CALL-8: one deadline bounds it all, and says what was tried last.
 	caller.hand.owner.Store(&strategy.Node{Name: "gone", Address: "127.0.0.1:1"})
 	caller.hand.refresh = nil
-	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	began := time.Now()
-	_, err = caller.Ask(ctx, 0, "a", word("echo"), Retry{Count: 3, Delay: time.Minute})
-	if !errors.Is(err, messages.ErrNotExecuted) || !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, messages.ErrNoConnection) {
+	err = longEnough(func(limit time.Duration) error {
+		ctx, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		began := time.Now()
+		_, err := caller.Ask(ctx, 0, "a", word("echo"), Retry{Count: 3, Delay: time.Minute})
+		if !errors.Is(err, messages.ErrNotExecuted) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("%v", err)
+		}
+		if took := time.Since(began); took > limit+10*time.Second {
+			t.Errorf("it took %v of %v", took, limit)
+		}
+		return err
+	}, messages.ErrNoConnection)
+	if !errors.Is(err, messages.ErrNoConnection) {
 		t.Errorf("%v", err)
 	}
-	if took := time.Since(began); took > 10*time.Second {
-		t.Errorf("it took %v", took)
+}
+
+// longEnough runs something with ever longer limits until its error is of the kind: a short
+// one may pass before anything is tried.
+func longEnough(run func(limit time.Duration) error, kind error) (err error) {
+	for limit := 50 * time.Millisecond; limit < 20*time.Second && !errors.Is(err, kind); limit *= 2 {
+		err = run(limit)
 	}
+	return err
 }
 
 // The life of a request is the same for other nodes: what waits does not run once its
@@ -268,7 +294,7 @@ func TestP8_1_ARemoteRequestThatWaitsIsNotExecuted(t *testing.T) {
 	begun, hold := make(chan string, 10), make(chan struct{})
 	caller, owner := pair(t, func(c *Config) {
 		c.MaxPending = 2
-		c.DrainTimeout = 50 * time.Millisecond
+		c.DrainTimeout = time.Minute
 		c.ShardChildren = func(*Shard) []supervision.ChildSpec {
 			return []supervision.ChildSpec{{Name: "a", New: func() actor.Actor {
 				return actor.ReceiveFunc(func(ctx actor.Context) {
@@ -276,6 +302,7 @@ func TestP8_1_ARemoteRequestThatWaitsIsNotExecuted(t *testing.T) {
 						runs.Add(1)
 						begun <- m.GetValue()
 						<-hold
+						ctx.Stop(ctx.Self())
 					}
 				})
 			}}}
@@ -300,10 +327,13 @@ func TestP8_1_ARemoteRequestThatWaitsIsNotExecuted(t *testing.T) {
 	wantRouting(t, next(t, results), messages.ErrOutcomeUnknown, messages.ErrTimeout, "owner") // it was sent
 	waiting(0)                                                                                 // and never runs
 
-	short, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-	defer cancel()
-	ask(short, "late")
-	wantRouting(t, next(t, results), messages.ErrOutcomeUnknown, messages.ErrTimeout, "owner")
+	err := longEnough(func(limit time.Duration) error {
+		short, cancel := context.WithTimeout(t.Context(), limit)
+		defer cancel()
+		_, err := caller.Ask(short, 0, "a", word("late"), noRetry)
+		return err
+	}, messages.ErrOutcomeUnknown)
+	wantRouting(t, err, messages.ErrOutcomeUnknown, messages.ErrTimeout, "owner")
 	waiting(0)
 
 	ask(t.Context(), "second")
@@ -318,8 +348,7 @@ func TestP8_1_ARemoteRequestThatWaitsIsNotExecuted(t *testing.T) {
 		wantRouting(t, next(t, results), messages.ErrNotExecuted, messages.ErrStopping, "owner")
 	}
 	ask(t.Context(), "too late")
-	err := next(t, results)
-	wantRouting(t, err, messages.ErrNotExecuted, messages.ErrStopping, "owner")
+	wantRouting(t, next(t, results), messages.ErrNotExecuted, messages.ErrStopping, "owner")
 	close(hold)
 	if err := next(t, results); !errors.Is(err, messages.ErrOutcomeUnknown) {
 		t.Errorf("what has begun: %v", err)

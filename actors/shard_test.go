@@ -279,14 +279,17 @@ func TestSHD5_ChildrenRestartOneForOneUpToTheLimit(t *testing.T) {
 	if r.shardAt(0) != shard || len(told.told) > 0 {
 		t.Error("the shard went down within the limit")
 	}
-	_, _ = r.Ask(t.Context(), 0, "a", word("panic"), Retry{})
+	r.eventually("it is too often", func() bool { // more than once if the first ones were long ago
+		_, _ = r.Ask(t.Context(), 0, "a", word("panic"), Retry{})
+		return len(told.told) > 0
+	})
 	told.want(t, "0 crashed")
 	var order []string
 	for len(starts) > 0 {
 		order = append(order, <-starts)
 	}
-	if got := strings.Join(order, " "); got != "a b"+strings.Repeat(" a", supervision.DefaultIntensity) {
-		t.Errorf("started in the order %s, want b once", got)
+	if len(order) < 2+supervision.DefaultIntensity || order[0] != "a" || order[1] != "b" || slices.Contains(order[2:], "b") {
+		t.Errorf("started in the order %s, want b once", order)
 	}
 }
 
@@ -409,13 +412,12 @@ func TestSHD8_ADatabaseThatEndsUnaskedCrashesItsShard(t *testing.T) {
 // closed for good before it looks, and calls that a clean end although the close failed;
 // then the shard cannot know better.
 func TestSHD9_ACloseThatMeetsAFenceIsAFenceAndNoFailure(t *testing.T) {
-	for round := range 20 {
-		if closeFenced(t) == Fenced {
-			return
+	rounds := 1
+	for began := time.Now(); closeFenced(t) != Fenced; rounds++ {
+		if time.Since(began) > time.Minute {
+			t.Fatalf("none of %d closes has seen the fence", rounds)
 		}
-		t.Logf("round %d ended as a stop", round)
 	}
-	t.Error("no close has seen the fence")
 }
 
 func closeFenced(t *testing.T) Status {

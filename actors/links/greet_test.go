@@ -132,7 +132,6 @@ func TestCALL7_AConnectionIsWaitedForASecond(t *testing.T) {
 		t.Errorf("it took %v", took)
 	}
 	// Less if there is less time.
-	began = time.Now()
 	_, err = a.Do(t.Context(), 50*time.Millisecond, strategy.Node{Name: "silent too", Address: silent.Address},
 		request(messages.Way_WAY_ASK, wrapperspb.String("x")))
 	wantError(t, err, messages.ErrNotExecuted, messages.ErrNoConnection, "silent too")
