@@ -9,11 +9,11 @@ import (
 	"net/http"
 	"net/http/httputil"
 	"net/url"
-	"slices"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/slap-go/slap/internal/injection"
 	"github.com/slap-go/slap/store"
 )
 
@@ -29,10 +29,10 @@ type Proxy struct {
 	ctx       context.Context // ends with Close
 	cancel    context.CancelFunc
 	handlers  sync.WaitGroup
+	rules     injection.Rules[Request, *Injection]
 
 	mu       sync.Mutex
 	closed   bool
-	rules    []*Injection
 	counters []*Counter
 	conns    map[*conn]struct{}
 	front    *http.Server // nil while connections are refused
@@ -86,20 +86,16 @@ func (p *Proxy) URL(bucket, prefix string) string { return p.Store(bucket, prefi
 
 // Inject adds a rule behind those that are there.
 func (p *Proxy) Inject(r Rule) *Injection {
-	i := &Injection{rule: r, proxy: p, released: make(chan struct{})}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rules = append(p.rules, i)
+	released := make(chan struct{})
+	i := &Injection{proxy: p, fault: r.Fault, released: released, release: sync.OnceFunc(func() { close(released) })}
+	i.rule = p.rules.Inject(injection.Rule[Request, *Injection]{Match: r.Match, Skip: r.Skip, Times: r.Times, Fault: i})
 	return i
 }
 
 // Clear removes all rules and lets go of the requests that they hold.
 func (p *Proxy) Clear() {
-	p.mu.Lock()
-	rules := p.rules
-	p.mu.Unlock()
-	for _, r := range rules {
-		r.Release()
+	for _, i := range p.rules.Clear() {
+		i.release()
 	}
 }
 
@@ -186,12 +182,12 @@ func (p *Proxy) handle(w http.ResponseWriter, r *http.Request) {
 	}
 	defer p.handlers.Done()
 	request := describe(r)
-	rule := p.match(request)
-	if rule == nil {
+	i := p.match(request)
+	if i == nil {
 		p.forward.ServeHTTP(w, r)
 		return
 	}
-	rule.rule.Fault(&Exchange{Request: request, w: w, r: r, injection: rule})
+	i.fault(&Exchange{Request: request, w: w, r: r, injection: i})
 }
 
 // enter registers a handler, for which Close waits.
@@ -213,15 +209,5 @@ func (p *Proxy) match(r Request) *Injection {
 			c.n.Add(1)
 		}
 	}
-	i := slices.IndexFunc(p.rules, func(i *Injection) bool { return i.takes(r) })
-	if i < 0 {
-		return nil
-	}
-	return p.rules[i]
-}
-
-func (p *Proxy) remove(i *Injection) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.rules = slices.DeleteFunc(p.rules, func(other *Injection) bool { return other == i })
+	return p.rules.Meet(r)
 }

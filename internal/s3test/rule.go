@@ -3,10 +3,11 @@ package s3test
 import (
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/slap-go/slap/internal/injection"
 )
 
 // Request is what a [Match] sees of a request.
@@ -39,30 +40,15 @@ type Rule struct {
 
 // Injection is a rule at work.
 type Injection struct {
-	rule     Rule
+	rule     *injection.Injection[Request, *Injection]
 	proxy    *Proxy
-	seen     int // matching requests, guarded by the proxy's mutex
-	hits     atomic.Int64
-	once     sync.Once
+	fault    Fault
 	released chan struct{}
-}
-
-// takes counts a matching request and says whether it meets the fault.
-func (i *Injection) takes(r Request) bool {
-	if i.rule.Match != nil && !i.rule.Match(r) {
-		return false
-	}
-	i.seen++
-	nth := i.seen - i.rule.Skip
-	if nth < 1 || i.rule.Times > 0 && nth > i.rule.Times {
-		return false
-	}
-	i.hits.Add(1)
-	return true
+	release  func() // closes released, once
 }
 
 // Hits is how many requests have met the fault.
-func (i *Injection) Hits() int { return int(i.hits.Load()) }
+func (i *Injection) Hits() int { return i.rule.Fired() }
 
 // Await waits until n requests have met the fault.
 func (i *Injection) Await(tb testing.TB, n int) {
@@ -78,8 +64,8 @@ func (i *Injection) Await(tb testing.TB, n int) {
 
 // Release removes the rule and lets go of the requests that it holds.
 func (i *Injection) Release() {
-	i.proxy.remove(i)
-	i.once.Do(func() { close(i.released) })
+	i.rule.Remove()
+	i.release()
 }
 
 // Counter counts requests.

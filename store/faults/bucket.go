@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/slap-go/slap/internal/clock"
+	"github.com/slap-go/slap/internal/injection"
 	"github.com/slap-go/slap/store"
 )
 
@@ -51,10 +52,10 @@ type Bucket struct {
 	sleep func(context.Context, time.Duration) error
 	late  sync.WaitGroup
 	done  chan struct{} // closed by Close
+	rules injection.Rules[Request, Fault]
 
 	mu     sync.Mutex
 	closed bool
-	rules  []*Injection
 	counts map[counted]int
 }
 
@@ -139,12 +140,7 @@ func (b *Bucket) arrive(r Request) Fault {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.counts[counted{r.Op, r.Key}]++
-	for _, rule := range b.rules {
-		if rule.meets(r) {
-			return rule.rule.Fault
-		}
-	}
-	return nil
+	return b.rules.Meet(r)
 }
 
 func (b *Bucket) pass(ctx context.Context, r Request) (reply Reply) {

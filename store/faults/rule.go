@@ -1,8 +1,9 @@
 package faults
 
 import (
-	"slices"
 	"strings"
+
+	"github.com/slap-go/slap/internal/injection"
 )
 
 // Rule says which requests meet a fault. The first rule that matches a request
@@ -25,13 +26,9 @@ type Rule struct {
 	Fault Fault
 }
 
-// Injection is a rule at work.
-type Injection struct {
-	bucket *Bucket
-	rule   Rule
-	seen   int // guarded by bucket.mu
-	fired  int // guarded by bucket.mu
-}
+// Injection is a rule at work. Fired is how many requests met the fault so far. Remove
+// ends the rule for requests that come later; it is idempotent.
+type Injection = injection.Injection[Request, Fault]
 
 // Inject adds a rule after those that are there.
 func (b *Bucket) Inject(r Rule) *Injection {
@@ -41,46 +38,12 @@ func (b *Bucket) Inject(r Rule) *Injection {
 	if r.Key == "" {
 		r.Key = "*"
 	}
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	i := &Injection{bucket: b, rule: r}
-	b.rules = append(b.rules, i)
-	return i
-}
-
-// Fired is how many requests met the fault so far.
-func (i *Injection) Fired() int {
-	i.bucket.mu.Lock()
-	defer i.bucket.mu.Unlock()
-	return i.fired
-}
-
-// Remove ends the rule for requests that come later. It is idempotent.
-func (i *Injection) Remove() {
-	i.bucket.mu.Lock()
-	defer i.bucket.mu.Unlock()
-	i.bucket.rules = slices.DeleteFunc(i.bucket.rules, func(other *Injection) bool { return other == i })
+	match := func(q Request) bool { return r.Ops&q.Op != 0 && matches(r.Key, q.Key) }
+	return b.rules.Inject(injection.Rule[Request, Fault]{Match: match, Skip: r.Skip, Times: r.Times, Fault: r.Fault})
 }
 
 // Clear removes all rules.
-func (b *Bucket) Clear() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.rules = nil
-}
-
-// meets tells whether the request meets the fault, and counts it.
-func (i *Injection) meets(r Request) bool {
-	if i.rule.Ops&r.Op == 0 || !matches(i.rule.Key, r.Key) || i.rule.Times > 0 && i.fired == i.rule.Times {
-		return false
-	}
-	i.seen++
-	if i.seen <= i.rule.Skip {
-		return false
-	}
-	i.fired++
-	return true
-}
+func (b *Bucket) Clear() { b.rules.Clear() }
 
 // matches tells whether the pattern describes the whole text.
 func matches(pattern, text string) bool {

@@ -100,10 +100,5 @@ func (s *Store) admit(c Call) (Fault, func(Call)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.counts[counted{c.view, c.Op}]++
-	for _, i := range s.rules {
-		if i.meets(c) {
-			return i.rule.Fault, s.watch
-		}
-	}
-	return Fault{}, s.watch
+	return s.rules.Meet(c), s.watch
 }

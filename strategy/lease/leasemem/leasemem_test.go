@@ -73,8 +73,6 @@ func TestRuleChoosesCalls(t *testing.T) {
 		{"a caller", leasemem.Rule{By: "b"}, "0000011111"},
 		{"shards", leasemem.Rule{Shards: []int{0, 2}}, "1010010100"},
 		{"a heartbeat", leasemem.Rule{Nodes: []string{"b"}}, "0000100001"},
-		{"skip", leasemem.Rule{Skip: 4}, "0000111111"},
-		{"times", leasemem.Rule{Times: 2}, "1100000000"},
 		{"skip and times of those that match", leasemem.Rule{Shards: []int{1}, Skip: 1, Times: 1}, "0000001000"},
 	}
 	for _, test := range tests {

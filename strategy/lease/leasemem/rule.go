@@ -1,6 +1,10 @@
 package leasemem
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/slap-go/slap/internal/injection"
+)
 
 // Rule says which calls meet a fault. The first rule that matches a call and is not used
 // up applies, and no other.
@@ -14,14 +18,9 @@ type Rule struct {
 	Fault  Fault    // what happens to them; the zero one is none
 }
 
-// Injection is a rule at work.
-type Injection struct {
-	store *Store
-	rule  Rule
-	view  *Node // nil for the calls of any view
-	seen  int   // guarded by store.mu
-	fired int   // guarded by store.mu
-}
+// Injection is a rule at work. Fired is how many calls met the fault so far. Remove ends
+// the rule for calls that come later; it is idempotent.
+type Injection = injection.Injection[Call, Fault]
 
 // Inject adds a rule, after those that are there, for the calls of all views.
 func (s *Store) Inject(r Rule) *Injection { return s.inject(nil, r) }
@@ -30,54 +29,16 @@ func (s *Store) Inject(r Rule) *Injection { return s.inject(nil, r) }
 func (n *Node) Inject(r Rule) *Injection { return n.store.inject(n, r) }
 
 func (s *Store) inject(view *Node, r Rule) *Injection {
-	if r.Ops == 0 {
-		r.Ops = Any
-	}
-	i := &Injection{store: s, rule: r, view: view}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rules = append(s.rules, i)
-	return i
-}
-
-// Fired is how many calls met the fault so far.
-func (i *Injection) Fired() int {
-	i.store.mu.Lock()
-	defer i.store.mu.Unlock()
-	return i.fired
-}
-
-// Remove ends the rule for calls that come later. It is idempotent.
-func (i *Injection) Remove() {
-	i.store.mu.Lock()
-	defer i.store.mu.Unlock()
-	i.store.rules = slices.DeleteFunc(i.store.rules, func(other *Injection) bool { return other == i })
+	match := func(c Call) bool { return (view == nil || view == c.view) && r.matches(c) }
+	return s.rules.Inject(injection.Rule[Call, Fault]{Match: match, Skip: r.Skip, Times: r.Times, Fault: r.Fault})
 }
 
 // Clear removes all rules.
-func (s *Store) Clear() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.rules = nil
-}
+func (s *Store) Clear() { s.rules.Clear() }
 
-// meets tells whether the call meets the fault, and counts it.
-func (i *Injection) meets(c Call) bool {
-	if !i.matches(c) || i.rule.Times > 0 && i.fired == i.rule.Times {
-		return false
-	}
-	i.seen++
-	if i.seen <= i.rule.Skip {
-		return false
-	}
-	i.fired++
-	return true
-}
-
-func (i *Injection) matches(c Call) bool {
-	r := i.rule
+func (r Rule) matches(c Call) bool {
 	switch {
-	case r.Ops&c.Op == 0, i.view != nil && i.view != c.view, r.By != "" && r.By != c.By:
+	case r.Ops != 0 && r.Ops&c.Op == 0, r.By != "" && r.By != c.By:
 		return false
 	case len(r.Shards) > 0 && (c.Op&aboutLease == 0 || !slices.Contains(r.Shards, c.Shard)):
 		return false

@@ -10,16 +10,18 @@ import (
 	"strconv"
 	"sync"
 
+	"github.com/slap-go/slap/internal/injection"
 	"github.com/slap-go/slap/strategy/lease"
 )
 
 // Store holds the records. Make one with [New]. It is safe for concurrent use.
 type Store struct {
+	rules injection.Rules[Call, Fault]
+
 	mu     sync.Mutex
 	leases map[int]lease.Lease
 	beats  map[string]lease.Beat
 	writes uint64 // makes every version unlike all others
-	rules  []*Injection
 	counts map[counted]int
 	watch  func(Call)
 }
