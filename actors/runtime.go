@@ -2,6 +2,7 @@ package actors
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 
 	"github.com/asynkron/protoactor-go/actor"
@@ -65,11 +66,16 @@ func (r *runtime) Publish(e messages.Event) { r.config.Events.Publish(e) }
 // Origin is where the node's events come from.
 func (r *runtime) Origin() messages.Origin { return r.config.origin() }
 
-// Go runs f, which ends with the node.
+// Go runs f, which ends with the node. A panic in it ends the node.
 func (r *runtime) Go(f func(context.Context)) {
 	r.workers.add()
 	go func() {
 		defer r.workers.done()
+		defer func() {
+			if p := recover(); p != nil {
+				r.End(fmt.Errorf("slap: a goroutine of the Strategy panicked: %v", p))
+			}
+		}()
 		f(r.ctx)
 	}()
 }

@@ -74,13 +74,14 @@ func (l *loop) run(patience time.Duration, do func(ctx context.Context)) {
 }
 
 // setUp opens the store if it is not open, and asks whether it is fit.
-func (l *loop) setUp(ctx context.Context) error {
+func (l *loop) setUp(ctx context.Context) (err error) {
+	defer calm(&err)
 	if l.opened == nil {
 		store, err := l.strategy.open(ctx, l.runtime)
 		if err != nil {
 			return wrap(err, "open the store of the leases")
 		}
-		l.opened = store
+		l.opened = guarded{store}
 	}
 	return wrap(l.opened.Setup(ctx), "set up the store of the leases")
 }

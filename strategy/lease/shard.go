@@ -165,7 +165,7 @@ func (c *core) read(s *shard) {
 }
 
 func (c *core) refresh(n int) {
-	if n < 0 || n >= len(c.shards) || c.phase == over {
+	if n < 0 || n >= len(c.shards) || c.phase == settingUp || c.phase == over {
 		c.do(doRefreshed{n})
 		return
 	}
