@@ -173,12 +173,15 @@ func TestCALL4_OnlyMovesAreTriedAgainEachAfterARefresh(t *testing.T) {
 				t.Errorf("%s: %s: %d refreshes, want %d", way, c.name, n, c.want)
 			}
 		}
-		if d := time.Duration(hand.budget.Load()); d > 5*time.Second || d < 4*time.Second {
-			t.Errorf("%s: a refresh has %v", way, d)
+		began := time.Now()
+		_ = run(within(t, time.Minute), slap.WithRetries(1))
+		if refresh := hand.refresh.Load(); refresh.deadline.Sub(began) < 5*time.Second || refresh.deadline.Sub(refresh.at) > 5*time.Second {
+			t.Errorf("%s: a refresh has from %v to %v", way, refresh.at, refresh.deadline)
 		}
-		_ = run(within(t, time.Second), slap.WithRetries(1))
-		if d := time.Duration(hand.budget.Load()); d > time.Second {
-			t.Errorf("%s: a refresh has %v of one second", way, d)
+		ctx := within(t, 4*time.Second)
+		_ = run(ctx, slap.WithRetries(1))
+		if own, _ := ctx.Deadline(); hand.refresh.Load().deadline.After(own) && ctx.Err() == nil {
+			t.Errorf("%s: a refresh has until %v, after %v", way, hand.refresh.Load().deadline, own)
 		}
 	}
 	hand.refreshes.Store(0)
@@ -233,15 +236,20 @@ func TestCALL8_OneDeadlineBoundsTheWholeWay(t *testing.T) {
 	cluster, _ := runByHand(t, slap.Config{Store: store.Memory(), Shards: 1, CallTimeout: 50 * time.Millisecond, RetryDelay: time.Minute})
 	for way, run := range ways(cluster, 0) {
 		for _, name := range []string{"its own", "CallTimeout"} {
-			began, ctx := time.Now(), context.Background()
-			if name == "its own" {
-				ctx = within(t, 50*time.Millisecond)
-			}
-			err := run(ctx)
-			took(t, way, began, 50*time.Millisecond)
-			if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, slap.ErrTimeout) || !errors.Is(err, slap.ErrNotExecuted) {
-				t.Errorf("%s: %s: %v", way, name, err)
-			}
+			err := longEnough(t, slap.ErrUnassigned, func(own context.Context, limit time.Duration) error {
+				began, ctx := time.Now(), context.Background()
+				if name == "its own" {
+					ctx = own
+				} else {
+					limit = 50 * time.Millisecond
+				}
+				err := run(ctx)
+				took(t, way, began, limit)
+				if !errors.Is(err, context.DeadlineExceeded) || !errors.Is(err, slap.ErrTimeout) || !errors.Is(err, slap.ErrNotExecuted) {
+					t.Errorf("%s: %s: %v", way, name, err)
+				}
+				return err
+			})
 			if !errors.Is(err, slap.ErrUnassigned) { // the last thing that was found
 				t.Errorf("%s: %s: %v does not say why", way, name, err)
 			}

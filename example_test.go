@@ -99,7 +99,7 @@ func ExampleConfig_severalNodes() {
 		}
 		return run(slap.Config{
 			Cluster: "example", Name: name, Listen: "127.0.0.1:0", TrustLeases: true,
-			Store: shared, Shards: 8, Strategy: placement, ShardChildren: registers,
+			Store: shared, Shards: 8, Strategy: placement, ShardChildren: registers, Retries: 20, // while shards move
 		})
 	}
 	a, b := node("a"), node("b")

@@ -25,8 +25,11 @@ type hand struct {
 
 	elsewhere atomic.Pointer[string] // the node that owns all shards that are not open here
 	refreshes atomic.Int32
-	budget    atomic.Int64 // of the last refresh, in nanoseconds
+	refresh   atomic.Pointer[refresh] // the last one
 }
+
+// refresh is when the strategy was asked to look again, and until when.
+type refresh struct{ at, deadline time.Time }
 
 func newHand(t *testing.T) *hand {
 	return &hand{t: t, replies: make(chan any, 100), downs: make(chan string, 100), ended: make(chan struct{}, 1)}
@@ -62,7 +65,7 @@ func (h *hand) HandleShardDown(shard int, reason strategy.DownReason) {
 func (h *hand) Refresh(ctx context.Context, _ int) {
 	h.refreshes.Add(1)
 	deadline, _ := ctx.Deadline()
-	h.budget.Store(int64(time.Until(deadline)))
+	h.refresh.Store(&refresh{time.Now(), deadline})
 }
 
 func (h *hand) begin(shard int) { h.runtime.StartShard(shard, nil, h.self.Load()) }

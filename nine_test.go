@@ -28,41 +28,52 @@ func moved(before, after map[int]string) (n int) {
 	return n
 }
 
+// nine is how many nodes and shards there are, their TTL, and for how long nothing may move.
+type nine struct {
+	shards, nodes int
+	ttl, quiet    time.Duration
+}
+
 // Nine nodes with the real engine. The long form has 256 shards.
 func TestP3_3_NineNodesShareAndThenMoveNothing(t *testing.T) {
-	shards, nodes, quiet := 48, 5, 4
 	if failover {
-		shards, nodes, quiet = 256, 9, 20
+		all := nine{shards: 256, nodes: 9, ttl: 3 * time.Second, quiet: 20 * time.Second}
+		t.Run("one by one", all.oneByOne)
+		t.Run("at once", all.atOnce)
+		return
 	}
-	ttl := 3 * time.Second
-	t.Run("one by one", func(t *testing.T) {
-		s := newSeveral(t, shards, ttl)
-		s.quiet()
-		for i := range nodes {
-			before, claimed := s.owners(), s.claimed.Load()
-			s.start(fmt.Sprint("n", i))
-			eventually(t, "shares within one", s.balanced)
-			s.settled()
-			limit, moves := (shards+i)/(i+1), moved(before, s.owners())
-			t.Logf("%d nodes: %d moves, %d claims, at most %d", i+1, moves, s.claimed.Load()-claimed, limit)
-			if i > 0 && int(s.claimed.Load()-claimed) > limit {
-				t.Errorf("node %d joined: %d claims, want at most %d", i+1, s.claimed.Load()-claimed, limit)
-			}
-		}
-		s.still(time.Duration(quiet) * ttl / 3)
-	})
-	t.Run("at once", func(t *testing.T) {
-		s := newSeveral(t, shards, ttl)
-		s.quiet()
-		s.startAll(nodes)
+	few := nine{shards: 48, nodes: 5, ttl: steady, quiet: 4 * steady / 3}
+	atOnce(t, map[string]func(*testing.T){"one by one": few.oneByOne, "at once": few.atOnce})
+}
+
+func (n nine) oneByOne(t *testing.T) {
+	s := newSeveral(t, n.shards, n.ttl)
+	s.quiet()
+	for i := range n.nodes {
+		before, claimed := s.owners(), s.claimed.Load()
+		s.start(fmt.Sprint("n", i))
 		eventually(t, "shares within one", s.balanced)
 		s.settled()
-		t.Logf("%d nodes: %d claims of %d shards", nodes, s.claimed.Load(), shards)
-		if moves := int(s.claimed.Load()) - shards; moves > 2*shards {
-			t.Errorf("%d moves, want at most %d", moves, 2*shards)
+		limit, moves := (n.shards+i)/(i+1), moved(before, s.owners())
+		t.Logf("%d nodes: %d moves, %d claims, at most %d", i+1, moves, s.claimed.Load()-claimed, limit)
+		if i > 0 && int(s.claimed.Load()-claimed) > limit {
+			t.Errorf("node %d joined: %d claims, want at most %d", i+1, s.claimed.Load()-claimed, limit)
 		}
-		s.still(time.Duration(quiet) * ttl / 3)
-	})
+	}
+	s.still(n.quiet)
+}
+
+func (n nine) atOnce(t *testing.T) {
+	s := newSeveral(t, n.shards, n.ttl)
+	s.quiet()
+	s.startAll(n.nodes)
+	eventually(t, "shares within one", s.balanced)
+	s.settled()
+	t.Logf("%d nodes: %d claims of %d shards", n.nodes, s.claimed.Load(), n.shards)
+	if moves := int(s.claimed.Load()) - n.shards; moves > 2*n.shards {
+		t.Errorf("%d moves, want at most %d", moves, 2*n.shards)
+	}
+	s.still(n.quiet)
 }
 
 // startAll starts nodes side by side.

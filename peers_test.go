@@ -19,7 +19,7 @@ import (
 // startPeer starts a node of two that own a shard each, with these peers.
 func startPeer(t *testing.T, s store.Store, name, listen string, p peers.Source) *slap.Cluster {
 	t.Helper()
-	place, err := objectlease.New(objectlease.Options{Options: lease.Options{TTL: 3 * time.Second}})
+	place, err := objectlease.New(objectlease.Options{Options: lease.Options{TTL: steady}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,6 +54,7 @@ func who(t *testing.T, from, owner *slap.Cluster) (string, error) {
 
 // TestP7_3 has a node whose peers lack the other, and one that trusts leases.
 func TestP7_3_AnOwnerThatIsNoPeerIsNotCalled(t *testing.T) {
+	tests := map[string]func(*testing.T){}
 	for name, c := range map[string]struct{ peer, says string }{
 		"no peer":         {"c=127.0.0.1:1", "node b at ADDRESS is no peer of this node: add b=ADDRESS to Peers, or set TrustLeases"},
 		"another's":       {"c=ADDRESS", "ADDRESS is the address of peer c, but node b is said to be there: correct the name in Peers"},
@@ -61,7 +62,7 @@ func TestP7_3_AnOwnerThatIsNoPeerIsNotCalled(t *testing.T) {
 		"a nameless peer": {"ADDRESS", ""},
 		"a peer by name":  {"b=localhost:PORT", ""},
 	} {
-		t.Run(name, func(t *testing.T) {
+		tests[name] = func(t *testing.T) {
 			s, address := store.Memory(), freeAddress(t)
 			_, port, _ := strings.Cut(address, ":")
 			of := strings.NewReplacer("ADDRESS", address, "PORT", port)
@@ -81,6 +82,7 @@ func TestP7_3_AnOwnerThatIsNoPeerIsNotCalled(t *testing.T) {
 			case c.says != "" && (!errors.Is(err, slap.ErrNoConnection) || !errors.Is(err, slap.ErrNotExecuted) || !strings.Contains(err.Error(), of.Replace(c.says))):
 				t.Errorf("%v; want %q", err, of.Replace(c.says))
 			}
-		})
+		}
 	}
+	atOnce(t, tests)
 }

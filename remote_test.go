@@ -3,7 +3,10 @@ package slap_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"net"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,22 +15,31 @@ import (
 	"github.com/slap-go/slap"
 	"github.com/slap-go/slap/peers"
 	"github.com/slap-go/slap/store"
-	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/strategy/static"
 )
 
-// freeAddress is one on loopback that nobody listens on.
+// nobody is at a port that no program is given.
+const nobody = "127.0.0.1:1"
+
+// lastPort is the last one that was given to a node of this process.
+var lastPort atomic.Int32
+
+func init() { lastPort.Store(10_000 + rand.Int32N(9_000)) }
+
+// freeAddress is one on loopback for a node: below the ports that the system gives to
+// whoever listens or connects, so that nobody takes it before the node does.
 func freeAddress(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	for range 100 {
+		address := fmt.Sprintf("127.0.0.1:%d", lastPort.Add(1))
+		if l, err := net.Listen("tcp", address); err == nil {
+			_ = l.Close()
+			return address
+		}
 	}
-	defer l.Close()
-	return l.Addr().String()
+	t.Fatal("no port is free")
+	return ""
 }
-
-var _ = strategy.ErrNobody
 
 func TestCALL1_AnyNodeReachesEveryShard(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

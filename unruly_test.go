@@ -46,9 +46,10 @@ func (u unruly) Receive(c actor.Context) {
 type neighbourhood struct {
 	*slap.Cluster
 	*driven
-	t      *testing.T
-	log    *journal
-	events func() []slap.Event // once the node has stopped
+	t       *testing.T
+	log     *journal
+	events  func() []slap.Event // once the node has stopped
+	patient atomic.Bool         // the bad child of the openings to come has time to stop
 }
 
 func newNeighbourhood(t *testing.T, bad func(c actor.Context), h map[string]slap.Handler) *neighbourhood {
@@ -59,12 +60,16 @@ func newNeighbourhood(t *testing.T, bad func(c actor.Context), h map[string]slap
 		MaxPending: 100, Retries: 1, RetryDelay: time.Millisecond,
 		ShardChildren: func(s *slap.Shard) []slap.ChildSpec {
 			child := func(name string, on func(actor.Context)) slap.ChildSpec {
-				return slap.ChildSpec{Name: name, Shutdown: 50 * time.Millisecond, New: func() actor.Actor { return unruly{on} }}
+				return slap.ChildSpec{Name: name, Shutdown: time.Minute, New: func() actor.Actor { return unruly{on} }}
 			}
 			if s.Number() == 1 {
 				return []slap.ChildSpec{child("bad", nil), child("good", nil)}
 			}
-			return []slap.ChildSpec{child("bad", bad), child("good", nil)}
+			spec := child("bad", bad)
+			if !n.patient.Load() {
+				spec.Shutdown = 50 * time.Millisecond
+			}
+			return []slap.ChildSpec{spec, child("good", nil)}
 		},
 	})
 	n.events = collect(n.Events(context.Background(), 100_000))
@@ -276,6 +281,7 @@ func TestSPEC4_AChildThatHangsInAMessageHarmsNobody(t *testing.T) {
 			t.Errorf("what waits behind it: %v", err)
 		}
 	}, sibling, elsewhere)
+	n.patient.Store(true)
 	n.undisturbed(func() { n.reopen(0) }, elsewhere)
 	if err := receive(t, begun); !errors.Is(err, slap.ErrOutcomeUnknown) {
 		t.Errorf("what it hangs in: %v", err)
