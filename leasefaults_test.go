@@ -3,9 +3,11 @@ package slap_test
 import (
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -109,12 +111,16 @@ func TestLL9_AStoreThatIsAwayForLongStopsEveryNodeInTime(t *testing.T) {
 			s.start("a")
 			s.start("b")
 			eventually(t, "shares within one", s.balanced)
+			renewed := &renewals{at: map[string]time.Time{}}
+			proxy.Count(renewed.note)
 			s.settled()
+			eventually(t, "each lease is renewed", func() bool { return renewed.shards() == 6 })
+			last := renewed.oldest()
 			began := time.Now()
 			end := o.begin(proxy)
-			for n := 6; time.Since(began) < s.lease.TTL/3; n = s.served() { // by then the last renewal is two thirds of a TTL ago
+			for n := 6; time.Since(last) < 2*s.lease.TTL/3; n = s.served() {
 				if n != 6 {
-					t.Fatalf("%d of 6 shards are served %v after the store was there", n, time.Since(began))
+					t.Fatalf("%d of 6 shards are served %v after the last renewal", n, time.Since(last))
 				}
 				time.Sleep(10 * time.Millisecond)
 			}
@@ -140,6 +146,34 @@ func TestLL9_AStoreThatIsAwayForLongStopsEveryNodeInTime(t *testing.T) {
 			}
 		})
 	}
+}
+
+// renewals is when each lease was renewed last.
+type renewals struct {
+	mu sync.Mutex
+	at map[string]time.Time
+}
+
+func (r *renewals) note(request s3test.Request) bool {
+	is := request.Method == http.MethodPut && strings.Contains(request.Key, "/_cluster/placement/shards/")
+	if is {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.at[request.Key] = time.Now()
+	}
+	return is
+}
+
+func (r *renewals) shards() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.at)
+}
+
+func (r *renewals) oldest() (first time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.MinFunc(slices.Collect(maps.Values(r.at)), time.Time.Compare)
 }
 
 // served is how many shards are served by any node.

@@ -185,9 +185,11 @@ func TestSUP2_AStrategyThatPanicsStartsOverAndTooOftenEndsTheNode(t *testing.T) 
 		_, err := cluster.Ask(within(t, time.Minute), 1, "a", wrapperspb.String("silent"))
 		held <- err
 	}()
-	for range 4 { // the shard goes down, which the strategy does not survive
+	receive(t, s.entered)
+	eventually(t, "the shard goes down, which the strategy does not survive", func() bool {
 		_ = say(within(t, time.Minute), cluster, "a", "panic")
-	}
+		return len(held) > 0
+	})
 	if err := <-held; !errors.Is(err, slap.ErrOutcomeUnknown) {
 		t.Errorf("the other shard's request: %v", err)
 	}

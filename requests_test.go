@@ -18,7 +18,7 @@ import (
 // stub is a child that does what the message says.
 type stub struct {
 	shard   *slap.Shard
-	entered chan struct{} // one for each "hold" that has begun
+	entered chan struct{} // one for each "hold" and "silent" that has begun
 	release chan struct{} // ends one "hold"
 }
 
@@ -37,6 +37,7 @@ func (s *stub) Receive(ctx actor.Context) {
 	case "odd":
 		ctx.Respond("not a message")
 	case "silent":
+		s.entered <- struct{}{}
 	case "hold":
 		s.entered <- struct{}{}
 		<-s.release
