@@ -35,6 +35,7 @@ func watched[E slap.Event](t *testing.T, node *slap.Cluster) <-chan E {
 
 // A node that its peers cannot reach keeps what it has as long as it reaches the bucket.
 func TestP6_4_ANodeThatIsCutOffFromItsPeersKeepsItsShards(t *testing.T) {
+	mostlyWaits(t)
 	s := newSeveral(t, 4, steady)
 	listen := freeAddress(t)
 	front := relay.Start(t, listen)

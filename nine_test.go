@@ -36,6 +36,7 @@ type nine struct {
 
 // Nine nodes with the real engine. The long form has 256 shards.
 func TestP3_3_NineNodesShareAndThenMoveNothing(t *testing.T) {
+	mostlyWaits(t)
 	if failover {
 		all := nine{shards: 256, nodes: 9, ttl: 3 * time.Second, quiet: 20 * time.Second}
 		t.Run("one by one", all.oneByOne)
@@ -102,7 +103,7 @@ func (s *several) startAll(n int) {
 func (s *several) settled() {
 	s.Helper()
 	last, since := s.owners(), time.Now()
-	eventually(s.T, "the shards stay where they are", func() bool {
+	eventuallyIn(s.T, 30*time.Second+2*s.lease.TTL, "the shards stay where they are", func() bool {
 		if now := s.owners(); !maps.Equal(now, last) || !s.balanced() {
 			last, since = now, time.Now()
 		}

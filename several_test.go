@@ -132,6 +132,15 @@ func (s *several) balanced() bool {
 	return all == s.config.Shards && high-low <= 1
 }
 
+// mostlyWaits lets a test that waits most of the time run beside another, unless it is one of
+// those that need the machine.
+func mostlyWaits(t *testing.T) {
+	t.Helper()
+	if !failover {
+		t.Parallel()
+	}
+}
+
 // atOnce runs tests beside each other, however few processors there are: they wait most of
 // the time.
 func atOnce(t *testing.T, tests map[string]func(*testing.T)) {
