@@ -83,6 +83,25 @@ func untilInputEnds() context.Context {
 
 var inputLines = make(chan string, 1)
 
+// insist repeats a write that was not made since its time was over: so it is for a
+// process that was stopped in the middle of it.
+func insist(write func() error) error {
+	for {
+		err := write()
+		if !errors.Is(err, context.DeadlineExceeded) || errors.Is(err, ErrUnknownOutcome) {
+			return err
+		}
+	}
+}
+
+// put writes as [dirBucket.Put] does, without its limit of time.
+func (c *child) put(key string, data []byte, condition Condition) error {
+	return insist(func() error {
+		_, err := c.Put(context.Background(), key, data, condition)
+		return err
+	})
+}
+
 // incrementMany increments the counter until told to stop. One link in a hundred
 // waits in a stop of the process, until the parent continues it.
 func (c *child) incrementMany(ctx context.Context) error {
@@ -101,8 +120,7 @@ func (c *child) incrementMany(ctx context.Context) error {
 
 // increment makes one conditional update and reports it.
 func (c *child) increment() error {
-	ctx := context.Background()
-	o, err := c.Get(ctx, "counter")
+	o, err := c.Get(context.Background(), "counter")
 	if err != nil {
 		return err
 	}
@@ -110,7 +128,7 @@ func (c *child) increment() error {
 	if err != nil {
 		return err
 	}
-	_, err = c.Put(ctx, "counter", strconv.AppendInt(nil, int64(value+1), 10), IfMatch(o.Version))
+	err = c.put("counter", strconv.AppendInt(nil, int64(value+1), 10), IfMatch(o.Version))
 	switch {
 	case err == nil:
 		reportf("acked %d", value+1)
@@ -157,7 +175,7 @@ func (c *child) lockMany(ctx context.Context) error {
 
 func (c *child) lock(ctx context.Context, holder string) (bool, error) {
 	for ctx.Err() == nil {
-		_, err := c.Put(context.Background(), "lock", []byte(holder), IfAbsent())
+		err := c.put("lock", []byte(holder), IfAbsent())
 		switch {
 		case err == nil:
 			return true, nil
@@ -187,13 +205,12 @@ func (c *child) bump() (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	_, err = c.Put(context.Background(), "counter", strconv.AppendInt(nil, int64(value+1), 10), Overwrite())
-	return value + 1, err
+	return value + 1, c.put("counter", strconv.AppendInt(nil, int64(value+1), 10), Overwrite())
 }
 
 func (c *child) unlock(holder string) error {
 	for {
-		err := c.Delete(context.Background(), "lock")
+		err := insist(func() error { return c.Delete(context.Background(), "lock") })
 		if !errors.Is(err, ErrUnknownOutcome) {
 			return err
 		}
