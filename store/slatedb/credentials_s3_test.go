@@ -31,7 +31,7 @@ func TestCredentialsThatExpire(t *testing.T) {
 		s := openStore(t, g.Store("bucket", "prefix", lives))
 		db := openDB(t, s, fmt.Sprint("db", i), manual())
 		writers.Go(func() {
-			for end := time.Now().Add(time.Duration(rounds) * lives); time.Now().Before(end); {
+			for g.Used() < rounds {
 				_, err := db.Put(t.Context(), []byte("k"), []byte("v"), nil)
 				if err == nil {
 					err = db.Flush(t.Context(), WAL)
@@ -40,9 +40,6 @@ func TestCredentialsThatExpire(t *testing.T) {
 					t.Error(err)
 					return
 				}
-			}
-			if g.Used() < rounds {
-				t.Errorf("%d credentials were used, not at least %d", g.Used(), rounds)
 			}
 			t.Logf("%d credentials were used, %d requests came with expired ones", g.Used(), g.Rejected())
 		})

@@ -149,7 +149,7 @@ func TestFactAReadOfACutTableHangs(t *testing.T) {
 	require.NoError(t, err)
 	db := openDB(t, openStore(t, store.Dir(dir)), "db", nil)
 	damage(t, file, half)
-	_, _, err = db.Get(within(t, 10*briefly), []byte("table-01"), nil)
+	_, _, err = db.Get(impatient(t, 10*briefly), []byte("table-01"), nil)
 	requireAbandoned(t, err)
 	require.NoError(t, os.WriteFile(file, whole, 0o600))
 	require.Equal(t, "some value", get(t, db, "table-01"))

@@ -91,9 +91,12 @@ type badHandler struct {
 	handled atomic.Int64
 }
 
-func (h *badHandler) Enabled(context.Context, slog.Level) bool { return true }
-func (h *badHandler) WithAttrs([]slog.Attr) slog.Handler       { return h }
-func (h *badHandler) WithGroup(string) slog.Handler            { return h }
+// Enabled is as for the other loggers here: the first one settles the engine's level.
+func (h *badHandler) Enabled(_ context.Context, l slog.Level) bool { return l >= slog.LevelDebug }
+
+func (h *badHandler) WithAttrs([]slog.Attr) slog.Handler { return h }
+func (h *badHandler) WithGroup(string) slog.Handler      { return h }
+
 func (h *badHandler) Handle(context.Context, slog.Record) error {
 	h.handled.Add(1)
 	if h.block.Load() {

@@ -1,12 +1,10 @@
 package slatedb
 
 import (
-	"context"
 	"os"
 	"path/filepath"
 	"runtime"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,12 +28,12 @@ func TestMemoryIsForgottenWithItsSpace(t *testing.T) {
 		defer memories.Unlock()
 		return len(memories.ids)
 	}
-	func() {
-		objects, err := NewObjectStore(t.Context(), store.Memory())
-		require.NoError(t, err)
-		require.NoError(t, objects.Close(t.Context()))
-	}()
+	memory := store.Memory()
+	objects, err := NewObjectStore(t.Context(), memory)
+	require.NoError(t, err)
+	require.NoError(t, objects.Close(t.Context()))
 	before := held()
+	runtime.KeepAlive(memory) // up to here it counts
 	eventually(t, "forgotten", func() bool {
 		runtime.GC()
 		return held() < before
@@ -124,9 +122,7 @@ func TestCacheIsShared(t *testing.T) {
 func TestUnwritableDirectoryIsSaid(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(file, nil, 0o600))
-	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-	defer cancel()
-	_, err := NewObjectStore(ctx, store.Dir(filepath.Join(file, "dir")))
+	_, err := NewObjectStore(within(t, patience), store.Dir(filepath.Join(file, "dir")))
 	require.Error(t, err)
 	require.NotErrorIs(t, err, ErrAbandoned)
 }

@@ -16,7 +16,7 @@ func TestReaderFollowsTheWriter(t *testing.T) {
 	put(t, db, "a", "1")
 	require.NoError(t, db.Flush(t.Context(), WAL))
 	r, err := OpenReader(t.Context(), objects, "db", &ReaderOptions{
-		PollInterval: 10 * time.Millisecond, CheckpointLifetime: time.Second,
+		PollInterval: 10 * time.Millisecond, CheckpointLifetime: 10 * patience,
 	})
 	require.NoError(t, err)
 	require.Equal(t, "1", get(t, r, "a"))
@@ -86,7 +86,8 @@ func TestManifestsAreRead(t *testing.T) {
 	require.NoError(t, err)
 	require.Nil(t, none)
 
-	db := openDB(t, objects, "db", nil)
+	// Only the writer writes manifests.
+	db := openDB(t, objects, "db", manual(map[string]any{"compactor_options": nil, "garbage_collector_options": nil}))
 	put(t, db, "first", "1")
 	seq := put(t, db, "last", "1")
 	require.NoError(t, db.Flush(t.Context(), Memtable))

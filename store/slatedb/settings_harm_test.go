@@ -173,22 +173,22 @@ func try(t *testing.T, text string, soon bool) string {
 
 func init() { tasks["settings"] = useRaw }
 
-// hangAfter is how long a database may take for what takes a second at most.
+// hangAfter is how long an open database may take for what takes a second at most.
 const hangAfter = 3 * time.Second
 
 func useRaw() int {
 	givenUp, _ := time.ParseDuration(os.Getenv("SLATEDB_TEST_PATIENCE"))
-	ctx, cancel := context.WithTimeout(context.Background(), givenUp)
-	defer cancel()
 	reader := sdk.NewManualReader()
 	metrics := NewMetrics(sdk.NewMeterProvider(sdk.WithReader(reader)))
-	outcome, err := useRawDB(ctx, os.Getenv("SLATEDB_TEST_SETTINGS"), metrics, reader)
+	outcome, err := useRawDB(givenUp, os.Getenv("SLATEDB_TEST_SETTINGS"), metrics, reader)
 	fmt.Println(outcome)
 	fmt.Fprintln(os.Stderr, err)
 	return 0
 }
 
-func useRawDB(ctx context.Context, text string, m *Metrics, reader *sdk.ManualReader) (string, error) {
+func useRawDB(givenUp time.Duration, text string, m *Metrics, reader *sdk.ManualReader) (string, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
 	s, err := NewObjectStore(ctx, store.Memory())
 	if err != nil {
 		return "", err
@@ -200,6 +200,8 @@ func useRawDB(ctx context.Context, text string, m *Metrics, reader *sdk.ManualRe
 	case err != nil:
 		return breaks, err
 	}
+	ctx, cancel = context.WithTimeout(context.Background(), givenUp)
+	defer cancel()
 	err = fill(ctx, db)
 	_, ok, reading := db.Get(ctx, []byte("key 0"), nil)
 	switch {
@@ -248,16 +250,25 @@ func fill(ctx context.Context, db *DB) error {
 	return db.Flush(ctx, Memtable)
 }
 
-// settles tells whether the engine becomes quiet within a few seconds.
+// busyFor is how many requests the engine may send after the last write. All that
+// it does for so few rows takes a few hundred.
+const busyFor = 3_000
+
+// settles tells whether the engine becomes quiet. One moment without requests says
+// nothing: the engine may have had no processor.
 func settles(ctx context.Context, reader *sdk.ManualReader) bool {
-	for range 10 {
-		before := requests(ctx, reader)
+	first := requests(ctx, reader)
+	for last, quiet := first, 0; quiet < 10 && ctx.Err() == nil; {
 		time.Sleep(300 * time.Millisecond) // the time in which requests are counted
-		if requests(ctx, reader)-before < 60 {
-			return true
+		now := requests(ctx, reader)
+		if quiet++; now-last >= 60 {
+			quiet = 0
+		}
+		if last = now; now-first > busyFor {
+			return false
 		}
 	}
-	return false
+	return ctx.Err() == nil
 }
 
 // requests is how many requests of any kind the engine has sent to the store.
