@@ -1,41 +1,41 @@
 package slatedb
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/attribute"
 
 	"github.com/slap-go/slap/store"
 )
 
+// looks is how many objects a new database reads until its writer has looked at the
+// manifest for the first time after its open: the last two.
+const looks = 6
+
 // unaware makes a writer that was fenced and has not noticed, with one durable and
-// one lost write. A writer looks at the manifest when it begins, at a moment that
-// nothing shows, and then not for a long time.
+// one lost write. A writer looks at the manifest when it begins, and then not for a
+// long time.
 func unaware(t *testing.T) (first, second *DB, durable, lost uint64) {
 	t.Helper()
-	for try := range 100 {
-		objects := openStore(t, store.Memory())
-		first = openDB(t, objects, "db", manual(map[string]any{"manifest_poll_interval": "10m"}))
-		durable = put(t, first, "durable", "v")
-		require.NoError(t, first.Flush(t.Context(), WAL))
-		time.Sleep(time.Duration(try) * time.Millisecond)
-		second = openDB(t, objects, "db", nil)
-		var err error
-		lost, err = first.Put(t.Context(), []byte("lost"), []byte("v"), nil)
-		time.Sleep(time.Duration(try) * time.Millisecond)
-		_, found, readErr := first.Get(t.Context(), []byte("lost"), nil)
-		if err == nil && readErr == nil {
-			require.True(t, found) // read from memory
-			return first, second, durable, lost
-		}
-		require.ErrorIs(t, errors.Join(err, readErr), ErrFenced)
-	}
-	t.Fatal("every writer noticed its fence")
-	return nil, nil, 0, 0
+	metrics, collect := newMetrics(t)
+	objects := openStore(t, store.Memory())
+	o := manual(map[string]any{
+		"manifest_poll_interval": "10m", "compactor_options": nil, "garbage_collector_options": nil,
+	})
+	o.Metrics = metrics
+	first = openDB(t, objects, "db", o)
+	durable = put(t, first, "durable", "v")
+	require.NoError(t, first.Flush(t.Context(), WAL))
+	eventually(t, "a first look at the manifest", func() bool {
+		return collect().sum(t, "slatedb.object_store.request_count", attribute.String("api", "get")) == looks
+	})
+	second = openDB(t, objects, "db", nil)
+	lost = put(t, first, "lost", "v")
+	require.Equal(t, "v", get(t, first, "lost")) // from memory
+	return first, second, durable, lost
 }
 
 func TestFactAnIdleWriterNoticesItsFence(t *testing.T) {

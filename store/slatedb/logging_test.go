@@ -51,10 +51,7 @@ func TestLogTo(t *testing.T) {
 func TestTheEndOfADatabaseIsNoErrorInTheLog(t *testing.T) {
 	log, written := newLog()
 	logTo(t, log)
-	objects := openStore(t, store.Memory())
-	first := openDB(t, objects, "fenced", manual())
-	put(t, first, "k", "v")
-	second := openDB(t, objects, "fenced", nil)
+	first, second, _, _ := unaware(t)
 	require.ErrorIs(t, first.Flush(t.Context(), WAL), ErrFenced)
 	require.ErrorIs(t, first.Close(t.Context(), nil), ErrFenced)
 	require.NoError(t, second.Close(t.Context(), nil))
