@@ -55,7 +55,7 @@ func LaunchProxy(endpoint string) (*Proxy, error) {
 	if err != nil {
 		return nil, err
 	}
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	listener, err := listen()
 	if err != nil {
 		return nil, err
 	}

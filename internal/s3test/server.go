@@ -174,17 +174,25 @@ func (s *Server) command() *exec.Cmd {
 	return cmd
 }
 
-// freeAddress picks a port below the ephemeral range, which outgoing connections
-// of other processes would take while the server is down.
+// freeAddress is an address for the server.
 func freeAddress() (string, error) {
+	listener, err := listen()
+	if err != nil {
+		return "", err
+	}
+	return listener.Addr().String(), listener.Close()
+}
+
+// listen picks a port below the ephemeral range, which outgoing connections of
+// other processes would take while nobody listens.
+func listen() (net.Listener, error) {
 	for range 100 {
 		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
-		listener, err := net.Listen("tcp", address)
-		if err == nil {
-			return address, listener.Close()
+		if listener, err := net.Listen("tcp", address); err == nil {
+			return listener, nil
 		}
 	}
-	return "", errors.New("no free port for the S3 test server on 127.0.0.1")
+	return nil, errors.New("no free port on 127.0.0.1 for a test server")
 }
 
 // answers says whether an S3 server refuses an unsigned request at url.
