@@ -309,7 +309,7 @@ func TestStopGoesOnWithoutItsContext(t *testing.T) {
 func TestFloodedChildStopsInTime(t *testing.T) {
 	f := start(t, Spec{Children: []ChildSpec{{Name: "sibling", New: newObedient}}})
 	handled, first, release := 0, make(chan struct{}), make(chan struct{})
-	pid := f.start(ChildSpec{Name: "a", New: obedientWith(func(c actor.Context) {
+	pid := f.start(ChildSpec{Name: "a", Shutdown: patience / 2, New: obedientWith(func(c actor.Context) {
 		if is[int](c.Message()) {
 			if handled++; handled == 1 {
 				close(first)

@@ -210,7 +210,7 @@ func (f *fixture) back(supervisor string, n, restarts int) {
 
 // settled is a count, once it is down to limit or patience has ended.
 func settled(count func() int, limit int) int {
-	for deadline := time.Now().Add(5 * time.Second); ; time.Sleep(5 * time.Millisecond) {
+	for deadline := time.Now().Add(patience); ; time.Sleep(5 * time.Millisecond) {
 		if got := count(); got <= limit || time.Now().After(deadline) {
 			return got
 		}
@@ -219,6 +219,7 @@ func settled(count func() int, limit int) int {
 
 func heapInUse() int64 {
 	runtime.GC()
+	runtime.GC() // pools keep what they have over one
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
