@@ -91,10 +91,12 @@ func TestShardsWatchesUntilASignal(t *testing.T) {
 func TestAWatcherWritesChangesOnly(t *testing.T) {
 	ctx, enough := context.WithCancel(t.Context())
 	var asked atomic.Int64
-	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		n := asked.Add(1)
 		if n == 9 {
 			enough()
+			<-r.Context().Done() // the watcher has gone
+			return
 		}
 		_, _ = fmt.Fprintf(w, `{"cluster":"demo","node":"a","shards":[{"shard":0,"owner":"a","state":"running","generation":%d}]}`, n/3)
 	}))
