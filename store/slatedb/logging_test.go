@@ -52,7 +52,7 @@ func TestTheEndOfADatabaseIsNoErrorInTheLog(t *testing.T) {
 	log, written := newLog()
 	logTo(t, log)
 	first, second, _, _ := unaware(t)
-	require.ErrorIs(t, first.Flush(t.Context(), WAL), ErrFenced)
+	require.ErrorIs(t, first.Flush(t.Context(), WAL), ErrClosed)
 	require.ErrorIs(t, first.Close(t.Context(), nil), ErrFenced)
 	require.NoError(t, second.Close(t.Context(), nil))
 	require.NoError(t, LogTo(nil))
