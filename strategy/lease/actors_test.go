@@ -17,7 +17,8 @@ import (
 	"github.com/slap-go/slap/strategy/lease/leasemem"
 )
 
-const ttl = 1200 * time.Millisecond
+// ttl leaves room for half a second in which the machine does something else.
+const ttl = 3 * time.Second
 
 var errAway = errors.New("the store is away")
 
@@ -29,9 +30,10 @@ type stage struct {
 	strategy *lease.Strategy
 }
 
-// newStage makes a node of four shards. Nothing of it runs.
+// newStage makes a node of four shards, beside those of other tests. Nothing of it runs.
 func newStage(t *testing.T) *stage {
 	t.Helper()
+	t.Parallel()
 	system := actor.NewActorSystem(
 		actor.WithDeadLetterThrottleInterval(time.Millisecond),
 		actor.WithLoggerFactory(func(*actor.ActorSystem) *slog.Logger { return slog.New(slog.DiscardHandler) }))

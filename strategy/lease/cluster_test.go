@@ -10,10 +10,14 @@ import (
 
 var errNobody = strategy.ErrNobody
 
-// seeds is how many seeds are tried.
+// seeds is how many seeds are tried: less for the race detector, since a simulation is one
+// goroutine.
 func seeds(normal uint64) uint64 {
-	if os.Getenv("SLAP_STRESS") == "1" {
+	switch {
+	case os.Getenv("SLAP_STRESS") == "1":
 		return 10 * normal
+	case raced:
+		return max(normal/4, 1)
 	}
 	return normal
 }

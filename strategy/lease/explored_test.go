@@ -14,9 +14,13 @@ var (
 	bothFour = []int{4, 4}
 )
 
+// explorationLimit is less for the race detector, since there is one goroutine.
 func explorationLimit(normal int) int {
-	if os.Getenv("SLAP_STRESS") == "1" {
+	switch {
+	case os.Getenv("SLAP_STRESS") == "1":
 		return 40 * normal
+	case raced:
+		return normal / 4
 	}
 	return normal
 }

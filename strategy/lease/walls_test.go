@@ -29,13 +29,13 @@ func TestP2_4_NoOwnerChangesBecauseOfWallClocks(t *testing.T) {
 			var nodes []*fakenode.Node
 			placements := map[string]*lease.Strategy{}
 			for _, name := range []string{"a", "b", "c"} {
-				placements[name] = wandering(t, 900*time.Millisecond)
+				placements[name] = wandering(t, 6*time.Second)
 				nodes = append(nodes, startNode(t, system, s, name, placements[name]))
 			}
 			owners := func() map[int]string { return ownersBy(placements, 9) }
 			awaitShares(t, owners, 3, 9)
 			before := claimed(nodes)
-			time.Sleep(4 * time.Second) // more than four TTLs in which nothing may happen
+			time.Sleep(9 * time.Second) // four rounds, more than a TTL, in which nothing may happen
 			if after := claimed(nodes); after != before || len(owners()) != 9 {
 				t.Errorf("%d claims in a quiet cluster; owners %v", after-before, owners())
 			}
