@@ -149,6 +149,16 @@ func TestOpenSaysWhatTheServerMeans(t *testing.T) {
 	}
 }
 
+// The time that is over says less than a try before did.
+func TestOpenSaysWhatWasSeenBeforeTheTimeWasOver(t *testing.T) {
+	t.Parallel()
+	proxy := s3test.NewProxy(t, s3test.Start(t, "bucket"))
+	proxy.Inject(s3test.Rule{Fault: s3test.Drop, Times: 4}) // the client of HTTP tries again by itself, too
+	proxy.Inject(s3test.Rule{Fault: s3test.Hang})
+	t.Cleanup(proxy.Clear)
+	mustSay(t, store.S3(options(proxy.Endpoint)), "no reply from http://127.0.0.1")
+}
+
 func moved(x *s3test.Exchange) {
 	x.Reply(&http.Response{
 		StatusCode: http.StatusMovedPermanently, Header: http.Header{"X-Amz-Bucket-Region": {"eu-west-1"}}, Body: http.NoBody,

@@ -27,6 +27,9 @@ func (b *s3Bucket) do(ctx context.Context, r request) error {
 	var last error
 	for n := 0; ctx.Err() == nil; n++ {
 		err, sent := b.once(ctx, r.try)
+		if err != nil && last != nil && !r.write && ctx.Err() != nil {
+			break // the end of the time says less than the tries before
+		}
 		e := judge(err, sent, r.condition)
 		final, result := t.add(e, sent, explain(b.at, err))
 		if final {
