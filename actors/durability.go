@@ -44,10 +44,12 @@ func (d *durability) wrote(now time.Time) step {
 	return d.next(now)
 }
 
-// hurry says that somebody asks for a flush. It joins the one in flight only if
-// nothing was written since that began.
-func (d *durability) hurry(now time.Time) step {
-	d.urgent = d.dirty || !d.flushing
+// hurry says that somebody wants everything up to seq durable soon. It joins the flush in
+// flight only if nothing was written since that began.
+func (d *durability) hurry(seq uint64, now time.Time) step {
+	if seq > d.durable {
+		d.urgent = d.dirty || !d.flushing
+	}
 	return d.next(now)
 }
 

@@ -52,28 +52,37 @@ func TestP9_1_AnExplicitFlushDoesNotWaitForThePace(t *testing.T) {
 	d.wrote(at(0))
 	d.flushed(at(time.Millisecond))
 	wantStep(t, d.wrote(at(2*time.Millisecond)), step{wake: 98 * time.Millisecond})
-	wantStep(t, d.hurry(at(3*time.Millisecond)), step{flush: true})
+	wantStep(t, d.hurry(1, at(3*time.Millisecond)), step{flush: true})
 }
 
 func TestP9_1_AnExplicitFlushJoinsTheOneInFlightIfNothingWasWrittenSince(t *testing.T) {
 	d := newDurability()
 	d.wrote(at(0))
-	wantStep(t, d.hurry(at(time.Millisecond)), step{})
+	wantStep(t, d.hurry(1, at(time.Millisecond)), step{})
 	next := d.flushed(at(2 * time.Millisecond))
 	wantStep(t, next, step{})
 
 	d.wrote(at(200 * time.Millisecond))
 	d.wrote(at(201 * time.Millisecond))
-	wantStep(t, d.hurry(at(202*time.Millisecond)), step{})
+	wantStep(t, d.hurry(1, at(202*time.Millisecond)), step{})
 	next = d.flushed(at(203 * time.Millisecond))
 	wantStep(t, next, step{flush: true})
+}
+
+func TestP9_1_AnExplicitFlushOfWhatIsDurableIsNone(t *testing.T) {
+	d := newDurability()
+	d.wrote(at(0))
+	d.answer(1) // as its end found
+	d.flushed(at(time.Millisecond))
+	wantStep(t, d.hurry(1, at(2*time.Millisecond)), step{})
+	wantStep(t, d.hurry(2, at(2*time.Millisecond)), step{flush: true})
 }
 
 func TestP9_1_AnEndedShardIsNotFlushed(t *testing.T) {
 	d := newDurability()
 	d.end(0, errors.New("over"))
 	wantStep(t, d.wrote(at(0)), step{})
-	wantStep(t, d.hurry(at(0)), step{})
+	wantStep(t, d.hurry(1, at(0)), step{})
 }
 
 func TestDUR3_ReleasedLowestFirstTiesInOrder(t *testing.T) {

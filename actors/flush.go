@@ -17,7 +17,7 @@ func (s *Shard) Flush(ctx context.Context) error {
 	return s.await(ctx, func(w waiter) {
 		w.seq = seq
 		s.whenDurable(w)
-		s.hurry()
+		s.hurry(seq)
 	})
 }
 
@@ -34,8 +34,8 @@ func (s *Shard) wrote(seq uint64) {
 	}
 }
 
-// hurry begins a flush without waiting for the pace.
-func (s *Shard) hurry() { s.do(s.waits.hurry(clock.Now())) }
+// hurry begins a flush without waiting for the pace, unless all up to seq is durable.
+func (s *Shard) hurry(seq uint64) { s.do(s.waits.hurry(seq, clock.Now())) }
 
 // do carries out what the durability state says, on any goroutine: on a quiet shard the way
 // to the notifier would be a good part of the wait. The notifier has the timer.

@@ -117,7 +117,7 @@ func (s *Shard) stop() {
 	if s.DB() == nil {
 		return
 	}
-	s.hurry()
+	s.hurry(s.WrittenSeq())
 	if s.replay.ending(clock.Now()) {
 		s.flushTables()
 	}

@@ -33,10 +33,10 @@ func (w *waits) wrote(now time.Time) step {
 	return w.d.wrote(now)
 }
 
-func (w *waits) hurry(now time.Time) step {
+func (w *waits) hurry(seq uint64, now time.Time) step {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.d.hurry(now)
+	return w.d.hurry(seq, now)
 }
 
 func (w *waits) woke(now time.Time) step {
