@@ -145,7 +145,8 @@ type Config struct {
 
 	// Settings of SlateDB by their JSON names, merged by key, deeply, into the
 	// engine's defaults. flush_interval (default 100ms, above 0) is the shortest
-	// time between two flushes of one shard; wal_enabled must not be false.
+	// time between two flushes of one shard; wal_enabled must not be false;
+	// l0_max_ssts and l0_max_ssts_per_key are 32 by default.
 	Settings map[string]any
 
 	// Cache of the databases.

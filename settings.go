@@ -21,6 +21,12 @@ const (
 	// fraction of a microsecond, and is below the engine's own manifest poll.
 	watchInterval = 250 * time.Millisecond
 
+	// waitingTables is how many sorted tables of a database may wait for the compactor
+	// before no more are flushed. The compactor first looks 5 s after an open, and every
+	// opening flushes some, so that the next one reads little log. With the engine's own 8
+	// a shard that moves a few times in a row would hand its whole log on.
+	waitingTables = 32
+
 	// maxSettingsDepth is above the engine's own depth.
 	maxSettingsDepth = 16
 )
@@ -45,8 +51,8 @@ func checkSettings(name string, given map[string]any) error {
 	return nil
 }
 
-// splitSettings takes out what the node does itself: it flushes, so that the
-// engine's own timer is off.
+// splitSettings puts in the node's own defaults, and takes out what the node does
+// itself: it flushes, so that the engine's own timer is off.
 func splitSettings(given map[string]any) (flushInterval time.Duration, engine map[string]any, err error) {
 	engine, err = plainSettings(given)
 	if err != nil {
@@ -63,6 +69,11 @@ func splitSettings(given map[string]any) (flushInterval time.Duration, engine ma
 		return 0, nil, err
 	}
 	engine["flush_interval"] = nil
+	for _, key := range []string{"l0_max_ssts", "l0_max_ssts_per_key"} {
+		if _, given := engine[key]; !given {
+			engine[key] = waitingTables
+		}
+	}
 	return flushInterval, engine, nil
 }
 

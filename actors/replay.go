@@ -11,7 +11,7 @@ import (
 // work for the compactor, which wants some time for each.
 const (
 	longLog     = 128             // flushes of the log, then the tables are flushed
-	shortLog    = 32              // that are left to the next opening after a planned end
+	shortLog    = 8               // with so many a planned end flushes the tables, too
 	firstLog    = longLog - 8     // that are counted for what an opening finds
 	tablesPause = 2 * time.Second // least time between two flushes of the tables
 )
