@@ -104,7 +104,7 @@ func addUntilUnknown(t *testing.T, c *client.Client) (added int64) {
 	for {
 		added++
 		require.Less(t, added, int64(1000), "the store does not hang")
-		ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 		_, err := c.Add(ctx, "k", 1)
 		cancel()
 		if err != nil {
