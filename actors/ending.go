@@ -5,6 +5,7 @@ import (
 
 	"github.com/slap-go/slap/internal/clock"
 	"github.com/slap-go/slap/messages"
+	"github.com/slap-go/slap/store/slatedb"
 	"github.com/slap-go/slap/strategy"
 	"github.com/slap-go/slap/supervision"
 )
@@ -46,9 +47,13 @@ func (s *Shard) downReason(reason error) strategy.DownReason {
 }
 
 // closeFailure is why the close failed; nil if it did not, was cut short by a fence, or
-// goes on.
+// goes on. After the end of the lease a fence is expected, and a clean end is what the
+// engine may call one that it meets while it closes.
 func (s *Shard) closeFailure() error {
 	_, reason := s.lastWord()
+	if end, ok := errors.AsType[*slatedb.Error](reason); ok && end.Reason == slatedb.ReasonClean && !s.gate.valid() {
+		return nil
+	}
 	for _, known := range []error{messages.ErrStopping, ErrFenced, errCloseAbandoned} {
 		if errors.Is(reason, known) {
 			return nil
