@@ -3,7 +3,6 @@ package lease
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -46,45 +45,61 @@ func (l *line) started(shards ...int) {
 	}
 }
 
-// want compares what is done now, as the runner does it, with words such as "start 0" and
-// "tell closed 1".
-func (l *line) want(all ...string) {
+// happens is what the host says of its shards.
+func (l *line) happens(input any) {
+	switch in := input.(type) {
+	case opened:
+		l.queue.started(in.shard, in.err)
+	case closed:
+		l.queue.stopped(in.shard)
+	case down:
+		l.queue.down(in.shard, in.reason)
+	}
+}
+
+// steps are what is done now, as people read it: "start 0", or "tell closed 1".
+func (l *line) steps() (texts []string) {
 	l.Helper()
 	l.queue.expire(l.now)
-	var got []string
 	for _, s := range l.queue.take() {
 		switch {
 		case s.start != nil:
-			got = append(got, fmt.Sprint("start ", s.start.shard))
+			texts = append(texts, fmt.Sprint("start ", s.start.shard))
 			if s.start.lease != l.leases[s.start.shard] {
 				l.Errorf("shard %d is started with another lease than its last", s.start.shard)
 			}
 		case s.told == nil:
-			got = append(got, fmt.Sprint("stop ", s.stop))
+			texts = append(texts, fmt.Sprint("stop ", s.stop))
 		default:
-			got = append(got, fmt.Sprintf("tell %s %v", strings.TrimPrefix(fmt.Sprintf("%T", s.told), "lease."), words(s.told)))
+			texts = append(texts, "tell "+told(s.told))
 		}
 	}
-	if !slices.Equal(got, all) {
-		l.Fatalf("got %q, want %q", got, all)
-	}
+	return texts
 }
 
-func words(told any) string {
-	switch m := told.(type) {
+func told(message any) string {
+	switch m := message.(type) {
 	case opened:
 		if m.err != nil {
-			return fmt.Sprint(m.shard, " ", m.err)
+			return fmt.Sprintf("opened %d: %v", m.shard, m.err)
 		}
-		return fmt.Sprint(m.shard)
+		return fmt.Sprint("opened ", m.shard)
 	case closed:
-		return fmt.Sprint(m.shard)
+		return fmt.Sprint("closed ", m.shard)
 	case down:
-		return fmt.Sprint(m.shard, " ", m.reason)
+		return fmt.Sprintf("down %d %v", m.shard, m.reason)
 	case expired:
-		return strategy.Shards(m.shards).String()
+		return "expired " + strategy.Shards(m.shards).String()
 	}
-	return "?"
+	return fmt.Sprintf("%T", message)
+}
+
+// want compares what is done now.
+func (l *line) want(all ...string) {
+	l.Helper()
+	if got := l.steps(); !slices.Equal(got, all) {
+		l.Fatalf("got %q, want %q", got, all)
+	}
 }
 
 func TestP3_5_SomeAtATimeInTheOrderTheyWereAskedFor(t *testing.T) {
@@ -97,7 +112,7 @@ func TestP3_5_SomeAtATimeInTheOrderTheyWereAskedFor(t *testing.T) {
 	l.close(1)
 	l.open(time.Minute, 2)
 	l.queue.started(5, strategy.ErrClosing)
-	l.want("tell opened 5 the shard is still closing here", "start 0")
+	l.want("tell opened 5: the shard is still closing here", "start 0")
 	l.started(0, 3)
 	l.want("tell opened 0", "tell opened 3", "stop 1", "start 2") // a close takes a place, too
 }
@@ -275,7 +290,7 @@ func TestP3_5_AShardThatEndsByItself(t *testing.T) {
 		l.want("start 0")
 		l.queue.started(0, strategy.ErrStopped)
 		l.queue.down(0, strategy.Stopped)
-		l.want("tell opened 0 the shard was stopped while it opened", "start 1")
+		l.want("tell opened 0: the shard was stopped while it opened", "start 1")
 		l.started(1)
 		l.queue.down(1, strategy.Stopped)
 		l.close(0, 1)
