@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"sync/atomic"
 	"sync"
 	"syscall"
 	"testing"
@@ -183,11 +184,23 @@ func freeAddress() (string, error) {
 	return listener.Addr().String(), listener.Close()
 }
 
-// listen picks a port below the ephemeral range, which outgoing connections of
-// other processes would take while nobody listens.
+// The ports below the range that the kernel gives to outgoing connections of other
+// processes, which would take one while nobody listens.
+const (
+	lowest = 20_000
+	ports  = 12_000
+)
+
+// Each call takes the ports that follow those of the calls before, so that none is given
+// while its server is down. The first is at random, for the sake of other processes.
+var (
+	first = rand.IntN(ports)
+	taken atomic.Int64
+)
+
 func listen() (net.Listener, error) {
 	for range 100 {
-		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(20000+rand.IntN(12000)))
+		address := net.JoinHostPort("127.0.0.1", strconv.Itoa(lowest+(first+int(taken.Add(1)))%ports))
 		if listener, err := net.Listen("tcp", address); err == nil {
 			return listener, nil
 		}
