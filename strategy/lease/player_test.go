@@ -20,15 +20,19 @@ type player struct {
 	heading string              // of what is written next
 	hides   func(a action) bool // what is not written
 	now     moment
-	core    *core
-	nonces  int
-	busy    map[int]bool // what goes on that was given up
-	opens   bool         // shards open and close at once
-	asked   []action     // requests without an answer
-	late    []action     // those that may still be carried out
-	store   *shelf
-	others  int // records that others wrote
-	line    *line
+	ahead   time.Duration // of the time that is written
+
+	core   *core
+	nonces int
+	busy   map[int]bool // what goes on that was given up
+	opens  bool         // shards open and close at once
+	asked  []action     // requests without an answer
+	late   []action     // those that may still be carried out
+	store  *shelf
+	others int // records that others wrote
+
+	queue  *queue
+	leases map[int]*strategy.Lease // that the queue was given
 }
 
 func newPlayer(t *testing.T, out *strings.Builder) func([]string) {
@@ -41,19 +45,41 @@ func (p *player) input(words []string) {
 	case "node":
 		p.node(rest[0], p.options(rest[1:], "shards", "ttl", "interval", "skew", "jitter"))
 	case "queue":
-		p.reset()
-		p.line = newLine(p.T, p.number(rest[0]))
+		p.reset(time.Duration(strategy.Now()) + time.Hour) // leases can be renewed before they are over
+		p.queue, p.leases = newQueue(p.number(rest[0])), map[int]*strategy.Lease{}
 	case "lease":
 		p.lease(p.shards(rest[0]), rest[1], p.options(rest[2:], "generation", "incarnation", "ttl", "ends"))
 	case "heartbeat":
 		p.heartbeat(rest[0], rest[1], rest[2:])
+	case "after":
+		p.pass(p.duration(rest[0]), func() {})
+	case "run":
+		p.hides = routine
+		p.pass(p.duration(rest[0]), p.serve)
+		p.hides = nil
+	case "wall":
+		p.now.wall = p.now.wall.Add(p.duration(rest[0]))
+	case "wakes":
+		p.wakes()
+	case "busy", "idle":
+		p.busy[p.number(rest[0])] = words[0] == "busy"
+	case "open", "close", "renew", "drop":
+		p.asksQueue(words[0], p.number(rest[0]), rest[1:])
+	default:
+		p.replies(words[0], rest)
+	}
+}
+
+// replies is what becomes of requests.
+func (p *player) replies(how string, words []string) {
+	switch how {
 	case "ok", "fails", "unfit", "lost", "late":
-		for _, what := range p.requests(rest) {
-			p.answer(p.request(what), words[0])
+		for _, what := range p.requests(words) {
+			p.answer(p.request(what), how)
 		}
 	case "answers":
 		p.request("greet")
-		p.tell(greeted{node: strategy.Node{Name: p.core.node.Name, Incarnation: rest[0]}})
+		p.tell(greeted{node: strategy.Node{Name: p.core.node.Name, Incarnation: words[0]}})
 	case "lands":
 		p.carryOut(p.late[0])
 		p.late = p.late[1:]
@@ -63,37 +89,19 @@ func (p *player) input(words []string) {
 		p.hides, p.opens = func(action) bool { return true }, true
 		p.serve()
 		p.hides, p.opens = nil, false
-	case "busy", "idle":
-		p.busy[p.number(rest[0])] = words[0] == "busy"
 	default:
-		p.time(words)
+		p.happens(how, words)
 	}
 }
 
-func (p *player) time(words []string) {
-	switch words[0] {
-	case "after":
-		p.pass(p.duration(words[1]), func() {})
-	case "run":
-		p.hides = routine
-		p.pass(p.duration(words[1]), p.serve)
-		p.hides = nil
-	case "wall":
-		p.now.wall = p.now.wall.Add(p.duration(words[1]))
-	case "wakes":
-		p.wakes()
-	default:
-		p.happens(words)
-	}
-}
-
-func (p *player) reset() {
-	*p = player{T: p.T, out: p.out, now: moment{strategy.Instant(10 * time.Second), time.Unix(1_000, 0)}, busy: map[int]bool{}}
+func (p *player) reset(ahead time.Duration) {
+	begin := strategy.Instant(10 * time.Second).Add(ahead)
+	*p = player{T: p.T, out: p.out, now: moment{begin, time.Unix(1_000, 0)}, ahead: ahead, busy: map[int]bool{}}
 }
 
 // node makes a core. Chance is the middle of all that may come, but for jitter=late.
 func (p *player) node(name string, o map[string]string) {
-	p.reset()
+	p.reset(0)
 	p.store = newShelf(func(nonce string) Version { return Version("v" + strings.TrimPrefix(nonce, "n")) })
 	settings, err := Options{
 		TTL: p.duration(o["ttl"]), Interval: p.duration(o["interval"]), MaxClockSkew: p.duration(o["skew"]),
@@ -115,9 +123,8 @@ func (p *player) node(name string, o map[string]string) {
 
 // tell says what happened, and writes what is done about it.
 func (p *player) tell(input any) {
-	if p.line != nil {
-		p.line.happens(input)
-		p.steps()
+	if p.queue != nil {
+		p.toQueue(input)
 		return
 	}
 	for _, a := range p.core.handle(p.now, input) {
@@ -139,13 +146,6 @@ func (p *player) tell(input any) {
 	}
 }
 
-func (p *player) steps() {
-	p.line.now = p.now.at
-	for _, s := range p.line.steps() {
-		p.printf("%s", s)
-	}
-}
-
 func (p *player) printf(format string, args ...any) {
 	p.out.WriteString(p.heading + "  " + fmt.Sprintf(format, args...) + "\n")
 	p.heading = ""
@@ -153,8 +153,8 @@ func (p *player) printf(format string, args ...any) {
 
 // wake is when the core or the queue wants to be woken.
 func (p *player) wake() strategy.Instant {
-	if p.line != nil {
-		return cmp.Or(p.line.queue.due(), never)
+	if p.queue != nil {
+		return cmp.Or(p.queue.due(), never)
 	}
 	return p.core.wake()
 }
@@ -173,12 +173,12 @@ func (p *player) pass(d time.Duration, do func()) {
 	do()
 	for p.wake() <= end {
 		p.goTo(max(p.wake(), p.now.at))
-		p.heading = fmt.Sprintf("  at %v\n", elapsed(p.now.at))
+		p.heading = fmt.Sprintf("  at %v\n", elapsed(p.now.at)-p.ahead)
 		p.tell(due{})
 		do()
 		p.heading = ""
 		if p.wake() <= p.now.at {
-			p.Fatalf("it wakes for ever at %v", elapsed(p.now.at))
+			p.Fatalf("it wakes for ever at %v", elapsed(p.now.at)-p.ahead)
 		}
 	}
 	p.goTo(end)
@@ -257,45 +257,38 @@ func (p *player) carryOut(a action) any {
 }
 
 // happens is an input of those shards, or of none.
-func (p *player) happens(words []string) {
+func (p *player) happens(what string, words []string) {
 	shards := []int{-1}
-	if len(words) > 1 {
-		shards = p.shards(words[1])
+	if len(words) > 0 {
+		shards = p.shards(words[0])
+		what = strings.Join(append([]string{what}, words[1:]...), " ")
 	}
-	what := strings.Join(append(words[:1:1], words[min(2, len(words)):]...), " ")
 	for _, n := range shards {
-		in, ok := map[string]any{
-			"opened": opened{shard: n}, "failed": opened{n, errBroken}, "failed fenced": opened{n, strategy.ErrFenced},
-			"failed closing": opened{n, strategy.ErrClosing}, "failed there": opened{n, strategy.ErrAlreadyStarted},
-			"failed stopped": opened{n, strategy.ErrStopped},
-			"closed":         closed{n}, "down crashed": down{n, strategy.Crashed}, "down fenced": down{n, strategy.Fenced},
-			"expired": expired{[]int{n}}, "look": look{}, "refresh": refresh{n}, "leave": leave{},
-		}[what]
+		in, ok := inputs(n)[what]
 		if !ok {
-			p.toQueue(words)
-			return
+			p.Fatalf("input %q", what)
 		}
 		p.tell(in)
 	}
 }
 
-// toQueue is what a loop asks for.
-func (p *player) toQueue(words []string) {
-	if p.line == nil {
-		p.Fatalf("input %q", words)
+func inputs(shard int) map[string]any {
+	return map[string]any{
+		"opened":         opened{shard: shard},
+		"failed":         opened{shard, errBroken},
+		"failed closing": opened{shard, strategy.ErrClosing},
+		"failed fenced":  opened{shard, strategy.ErrFenced},
+		"failed stopped": opened{shard, strategy.ErrStopped},
+		"failed there":   opened{shard, strategy.ErrAlreadyStarted},
+		"closed":         closed{shard},
+		"down crashed":   down{shard, strategy.Crashed},
+		"down fenced":    down{shard, strategy.Fenced},
+		"down stopped":   down{shard, strategy.Stopped},
+		"expired":        expired{[]int{shard}},
+		"look":           look{},
+		"refresh":        refresh{shard},
+		"leave":          leave{},
 	}
-	p.line.now = p.now.at
-	switch n := p.number(words[1]); words[0] {
-	case "open":
-		p.line.open(p.duration(words[2]), n)
-	case "close":
-		p.line.close(n)
-	case "drop":
-		p.line.leases[n].End()
-	default:
-		p.Fatalf("input %q", words)
-	}
-	p.steps()
 }
 
 // lease writes leases as their owner does.

@@ -37,7 +37,8 @@ import (
 //	busy 0, idle 0                whether something of a shard goes on that was given up
 //	expired 0, look, refresh 0, leave
 //	                              the runner, another node, and callers
-//	open 0 5s, close 0, drop 0    a loop, to the queue: with a lease of so long, which it ends
+//	open 0 5s, renew 0 5s, drop 0, close 0
+//	                              a loop, to the queue: with a lease of so long, which it ends
 func TestTranscripts(t *testing.T) {
 	names := []string{
 		"LL-2, P3.1: round",
@@ -50,9 +51,13 @@ func TestTranscripts(t *testing.T) {
 		"LL-8: lost_beside_a_failure",
 		"LL-8, LL-23: what_is_lost_is_no_self_fence",
 		"LL-9: the_runner_fences",
+		"LL-9: all_whose_leases_are_over_close_at_once",
 		"LL-9: what_the_loop_has_ended",
 		"LL-10, P3.4: queued_past_its_deadline",
+		"LL-10: an_open_that_waits_past_its_deadline",
+		"LL-10: what_the_loop_has_ended_is_not_opened",
 		"LL-12: an_open_after_its_lease",
+		"LL-12: what_opens_after_its_lease_is_closed",
 		"LL-14, P4.1: fences",
 		"LL-16, P6.3: leaving",
 		"LL-19: a_refresh_before_the_store_is_there",
@@ -84,6 +89,9 @@ func TestTranscripts(t *testing.T) {
 		"P3.3, P3.4, LL-5: a_release",
 		"P3.4, P2.3: handover",
 		"P3.5: a_close_while_it_opens",
+		"P3.5: some_at_a_time_in_their_order",
+		"P3.5: a_close_never_overtakes_its_open",
+		"P3.5: a_shard_that_ends_by_itself",
 		"P4.1: fenced_and_still_ours",
 		"P4.1, LL-14: fenced_and_lost",
 		"P4.1: fenced_and_unreadable",
@@ -99,6 +107,7 @@ func TestTranscripts(t *testing.T) {
 		"P6.1: a_conflict_starts_the_rule_again",
 		"P6.1: left",
 		"P6.2: superseded",
+		"P6.2: no_claim_while_the_name_is_in_doubt",
 		"P6.2: a_missing_heartbeat_is_written_again",
 		"P6.3, LL-16: leaving_step_by_step",
 		"P6.3: a_heartbeat_that_is_gone",
