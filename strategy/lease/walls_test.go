@@ -3,6 +3,7 @@ package lease_test
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -32,12 +33,10 @@ func TestP2_4_NoOwnerChangesBecauseOfWallClocks(t *testing.T) {
 				placements[name] = wandering(t, 6*time.Second)
 				nodes = append(nodes, startNode(t, system, s, name, placements[name]))
 			}
-			owners := func() map[int]string { return ownersBy(placements, 9) }
-			awaitShares(t, owners, 3, 9)
-			before := claimed(nodes)
+			before := awaitShares(t, nodes, 9)
 			time.Sleep(9 * time.Second) // four rounds, more than a TTL, in which nothing may happen
-			if after := claimed(nodes); after != before || len(owners()) != 9 {
-				t.Errorf("%d claims in a quiet cluster; owners %v", after-before, owners())
+			if after := claims(nodes); !maps.Equal(after, before) || len(ownersBy(placements, 9)) != 9 {
+				t.Errorf("a quiet cluster: the claims %v became %v, owners %v", before, after, ownersBy(placements, 9))
 			}
 		})
 	}
@@ -84,34 +83,43 @@ func ownersBy(placements map[string]*lease.Strategy, shards int) map[int]string 
 	return all
 }
 
-// awaitShares waits until each of the nodes has the same number of shards.
-func awaitShares(t *testing.T, owners func() map[int]string, nodes, shards int) {
+// awaitShares waits until each node has told that it has its share of the shards, and gives
+// who has which.
+func awaitShares(t *testing.T, nodes []*fakenode.Node, shards int) map[int]claim {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(5 * time.Millisecond) {
-		shares := map[string]int{}
-		for _, name := range owners() {
-			shares[name]++
+		all, shares := claims(nodes), map[int]int{}
+		for _, c := range all {
+			shares[c.node]++
 		}
-		even := len(shares) == nodes
+		even := len(all) == shards
 		for _, n := range shares {
-			even = even && n == shards/nodes
+			even = even && n == shards/len(nodes)
 		}
 		switch {
 		case even:
-			return
+			return all
 		case time.Now().After(deadline):
 			t.Fatalf("the shares are %v", shares)
 		}
 	}
 }
 
-func claimed(nodes []*fakenode.Node) (n int) {
-	for _, node := range nodes {
+// claim says which node owns a shard.
+type claim struct {
+	node       int
+	generation uint64
+}
+
+// claims are the newest that the nodes have told of, by shard.
+func claims(nodes []*fakenode.Node) map[int]claim {
+	all := map[int]claim{}
+	for i, node := range nodes {
 		for _, e := range node.Events() {
-			if _, ok := e.(messages.LeaseClaimed); ok {
-				n++
+			if c, ok := e.(messages.LeaseClaimed); ok && c.Generation > all[c.Shard].generation {
+				all[c.Shard] = claim{i, c.Generation}
 			}
 		}
 	}
-	return n
+	return all
 }
