@@ -23,6 +23,13 @@ type (
 	leaveRequest struct{ done chan<- struct{} }
 )
 
+// answer is what came of a request of a loop. One that starts over has the same PID as the
+// one before, whose requests may still go on: it hears nothing of those.
+type answer struct {
+	to    *loop
+	input any
+}
+
 // loop is the actor around the core. It waits for nothing: requests to the store run in
 // goroutines, and their ends come as messages.
 type loop struct {
@@ -56,9 +63,8 @@ func (l *loop) Receive(ctx actor.Context) {
 		l.handle(ctx, due{})
 	case *actor.Stopping:
 		l.end()
-	case setUp:
-		l.store = l.opened
-		l.handle(ctx, m)
+	case answer:
+		l.answered(ctx, m)
 	case refreshRequest:
 		l.waiters[m.shard] = append(l.waiters[m.shard], m.done)
 		l.handle(ctx, refresh{m.shard})
@@ -68,9 +74,19 @@ func (l *loop) Receive(ctx actor.Context) {
 	case look:
 		l.strategy.hinted.Store(false)
 		l.handle(ctx, m)
-	case due, beatRead, beatWritten, listed, leaseRead, leaseWritten, greeted, opened, closed, down, expired:
+	case due, opened, closed, down, expired:
 		l.handle(ctx, m)
 	}
+}
+
+func (l *loop) answered(ctx actor.Context, a answer) {
+	if a.to != l {
+		return
+	}
+	if _, ok := a.input.(setUp); ok {
+		l.store = l.opened
+	}
+	l.handle(ctx, a.input)
 }
 
 func (l *loop) start(ctx actor.Context) (err error) {

@@ -16,7 +16,7 @@ const requestTimeout = 5 * time.Second
 // own, and sends what comes of it to the loop.
 func (l *loop) request(ctx actor.Context, a action) {
 	root, self, store := ctx.ActorSystem().Root, ctx.Self(), l.store
-	tell := func(m any) { root.Send(self, m) }
+	tell := func(input any) { root.Send(self, answer{l, input}) }
 	patience := l.strategy.options.patience()
 	switch a := a.(type) {
 	case doSetUp:
