@@ -118,7 +118,7 @@ func (c *core) wake() strategy.Instant {
 	if c.phase == over {
 		return never
 	}
-	next := sooner(c.round.due(c), c.join.due())
+	next := sooner(sooner(c.round.due(c), c.join.due()), c.hintDue())
 	for n := range c.shards {
 		next = sooner(next, c.shards[n].due(c.now.at))
 	}

@@ -50,12 +50,12 @@ func (c *core) fail(s *shard) {
 	switch {
 	case c.inFlight(s.number):
 		h.abandoned = true
-	case s.parked:
+	case s.parked > 0 && h.generation == s.parked+1: // nobody has taken it
 		h.retry = c.now.at.Add(longBackoff)
 	case h.failures < maxFailures:
 		h.retry = c.now.at.Add(time.Duration(h.failures) * c.backoff)
 	default:
-		s.parked = true
+		s.parked = h.generation
 		s.failedUntil = c.now.at.Add(longBackoff)
 		c.release(s)
 	}
@@ -65,7 +65,7 @@ func (c *core) fail(s *shard) {
 func (c *core) calm(s *shard) {
 	h := s.held
 	if h.up > 0 && c.now.at.Sub(h.up) >= c.options.TTL {
-		h.fences, h.failures, s.parked = 0, 0, false
+		h.fences, h.failures, s.parked = 0, 0, 0
 	}
 	h.up = 0
 }

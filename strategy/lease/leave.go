@@ -26,7 +26,7 @@ func (c *core) depart() {
 		if s.held != nil && !s.held.releasing && !s.held.abandoned {
 			c.release(s)
 		}
-		left = left || s.held != nil && !s.held.abandoned || s.local != away || s.sent != nil
+		left = left || s.held != nil && !s.held.abandoned || s.local != away || s.sent != nil || s.reading && len(s.doubtful) > 0
 	}
 	switch {
 	case left || c.own.sent != nil || c.own.reading:

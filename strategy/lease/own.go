@@ -101,7 +101,7 @@ func (c *core) beaten(v Version, sent strategy.Instant) {
 func (c *core) unbeaten(err error) {
 	c.failed(err)
 	c.own.behind = true
-	c.own.announced = c.own.announced || c.own.state != Live
+	c.own.announced = c.own.announced || c.own.state != Live && !c.own.dirty
 	if c.phase == joining {
 		c.trouble(err)
 		return

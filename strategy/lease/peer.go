@@ -20,6 +20,7 @@ type peer struct {
 	state   NodeState
 	ttl     time.Duration    // 0 until it was read
 	shards  []Held           // that it lists
+	taken   Version          // that was read last
 	shown   strategy.Instant // by the last listing that did
 	gone    bool             // the last one did not
 	reading bool
@@ -55,7 +56,7 @@ func (c *core) longestTTL() time.Duration {
 // names are those of the peers, in order.
 func (c *core) names() []string { return slices.Sorted(maps.Keys(c.peers)) }
 
-// seePeers takes in which heartbeats a listing shows, and reads those that are new.
+// seePeers takes in which heartbeats a listing shows, and reads those that were not read so.
 func (c *core) seePeers(heartbeats map[string]Version) {
 	for _, name := range slices.Sorted(maps.Keys(heartbeats)) {
 		if name == c.node.Name {
@@ -67,7 +68,8 @@ func (c *core) seePeers(heartbeats map[string]Version) {
 			c.peers[name] = p
 		}
 		p.shown, p.gone = c.now.at, false
-		if p.see(heartbeats[name], c.now.at) && !p.reading {
+		p.see(heartbeats[name], c.now.at)
+		if p.taken != p.version && !p.reading {
 			c.readPeer(p)
 		}
 	}
@@ -108,6 +110,7 @@ func (c *core) peerRead(in beatRead) {
 }
 
 func (p *peer) take(b Beat) {
+	p.taken = b.Version
 	if b.Unreadable {
 		return
 	}

@@ -31,7 +31,7 @@ type shard struct {
 	held        *holding
 	local       local
 	failedUntil strategy.Instant // until then this node does not claim it
-	parked      bool             // it was given up because it failed, and came back untaken
+	parked      uint64           // the generation in which it was given up because it failed; 0 if it was not
 }
 
 // holding is a lease of this node.

@@ -41,21 +41,29 @@ func (c *core) tend() {
 // hint lets the others look for what was freed, once nothing more is about to be, and the
 // heartbeat says that it is given up: they read no lease of which it says otherwise.
 func (c *core) hint() {
-	if len(c.moved) == 0 {
-		return
-	}
-	for n := range c.shards {
-		if s := &c.shards[n]; s.sent != nil && s.sent.kind == frees && c.now.at.Sub(s.sent.sent) < hintPause {
-			return
-		}
-	}
-	if b := c.own.sent; c.phase == taking && c.own.written < c.unsaid && b != nil && c.now.at.Sub(b.at) < hintPause {
+	if len(c.moved) == 0 || c.hintDue() > c.now.at {
 		return
 	}
 	c.moved, c.unsaid = nil, 0
 	if others := c.others(); len(others) > 0 {
 		c.do(doHint{others})
 	}
+}
+
+// hintDue is until when the hint waits for writes that are on their way; 0 if for none.
+func (c *core) hintDue() (due strategy.Instant) {
+	if len(c.moved) == 0 {
+		return 0
+	}
+	for n := range c.shards {
+		if s := &c.shards[n]; s.sent != nil && s.sent.kind == frees {
+			due = max(due, s.sent.sent.Add(hintPause))
+		}
+	}
+	if b := c.own.sent; c.phase == taking && c.own.written < c.unsaid && b != nil {
+		due = max(due, b.at.Add(hintPause))
+	}
+	return due
 }
 
 func (c *core) open(s *shard) {

@@ -71,6 +71,7 @@ func TestTranscripts(t *testing.T) {
 		"OL-9, P4.4: claimed_again_after_a_self_fence",
 		"OL-12, P2.6: who_owns_what",
 		"OL-13: peers",
+		"OL-13, P2.3: a_read_of_a_peer_that_fails",
 		"P1.4: generations",
 		"P1.4: generation_of_a_missing_lease",
 		"P2.2, OL-8: a_lost_reply_of_a_renewal",
@@ -88,6 +89,7 @@ func TestTranscripts(t *testing.T) {
 		"P3.2: a_hint",
 		"P3.3, P3.4, LL-5: a_release",
 		"P3.4, P2.3: handover",
+		"P3.4: a_hint_beside_a_write_that_hangs",
 		"P3.5: a_close_while_it_opens",
 		"P3.5: some_at_a_time_in_their_order",
 		"P3.5: a_close_never_overtakes_its_open",
@@ -96,6 +98,7 @@ func TestTranscripts(t *testing.T) {
 		"P4.1, LL-14: fenced_and_lost",
 		"P4.1: fenced_and_unreadable",
 		"P4.2, LL-13: crashes",
+		"P4.2: given_up_and_taken",
 		"P4.2: failed_elsewhere",
 		"P4.3: abandoned",
 		"P4.3: an_open_that_hangs",
@@ -110,6 +113,8 @@ func TestTranscripts(t *testing.T) {
 		"P6.2: no_claim_while_the_name_is_in_doubt",
 		"P6.2: a_missing_heartbeat_is_written_again",
 		"P6.3, LL-16: leaving_step_by_step",
+		"P6.3: leaving_while_a_heartbeat_fails",
+		"P6.3: leaving_while_a_claim_is_in_doubt",
 		"P6.3: a_heartbeat_that_is_gone",
 	}
 	if files, err := filepath.Glob("testdata/*.txt"); len(files) != len(names) {
