@@ -112,9 +112,10 @@ func (d *DB) flush(c *op, kind FlushKind) bool {
 }
 
 // Close makes every write durable and closes the database. It returns nil only
-// if that is true of every write that was acknowledged: closing a database that
-// was fenced or has died gives [ErrClosed] with the reason. Afterwards
-// [DB.Status] tells exactly what is durable.
+// if that is true of every write that was acknowledged before: closing a database
+// that was fenced or has died gives [ErrClosed] with the reason. A write that runs
+// at the same time may be acknowledged and lost, although the close is clean.
+// Afterwards [DB.Status] tells exactly what is durable.
 //
 // While the object store is away it waits until that is back. When the context
 // ends first, the close goes on, and another Close waits for the same one.
