@@ -32,7 +32,7 @@ func (b *s3Bucket) do(ctx context.Context, r request) error {
 		}
 		e := judge(err, sent, r.condition)
 		final, result := t.add(e, sent, explain(b.at, err))
-		if final {
+		if final && (e != postponed || ctx.Err() == nil) { // else the time is what ended it
 			return result
 		}
 		b.recover(e)

@@ -166,3 +166,21 @@ func TestEndedKeepsReasonAndCause(t *testing.T) {
 		t.Errorf("%q became %q", doubt, got)
 	}
 }
+
+// The time of a caller may be over while a connection is still being made: then it is the
+// time that is the reason, not the server.
+func TestARequestWhoseTimeIsOverBeforeItIsSentEndsWithTheCause(t *testing.T) {
+	enough := errors.New("enough")
+	b := &s3Bucket{at: Location{RequestTimeout: time.Minute}, life: t.Context(), random: func() float64 { return 0 }}
+	for _, hasty := range []bool{false, true} {
+		ctx, cancel := context.WithTimeoutCause(t.Context(), time.Millisecond, enough)
+		defer cancel()
+		err := b.do(ctx, request{hasty: hasty, try: func(ctx context.Context) error {
+			<-ctx.Done()
+			return &smithy.CanceledError{Err: ctx.Err()}
+		}})
+		if !errors.Is(err, enough) {
+			t.Errorf("hasty %v: %v", hasty, err)
+		}
+	}
+}
