@@ -25,8 +25,8 @@ func flushOften(ctx context.Context, s *slap.Shard, times *wrapperspb.UInt64Valu
 	return times, nil
 }
 
-// A shard that moves again and again, before the compactor has ever looked, is opened as
-// fast as one that stays.
+// A shard that moves again and again, faster than the compactor works, is opened as fast as
+// one that stays.
 func TestShortOpeningsDoNotHandTheirLogOn(t *testing.T) {
 	const openings, flushes = 40, 40
 	s := store.Memory()

@@ -22,9 +22,9 @@ const (
 	watchInterval = 250 * time.Millisecond
 
 	// waitingTables is how many sorted tables of a database may wait for the compactor
-	// before no more are flushed. The compactor first looks 5 s after an open, and every
-	// opening flushes some, so that the next one reads little log. With the engine's own 8
-	// a shard that moves a few times in a row would hand its whole log on.
+	// before no more are flushed. The compactor can be seconds behind, and every opening
+	// flushes some, so that the next one reads little log. With the engine's own 8 a shard
+	// that moves a few times in a row would hand its whole log on.
 	waitingTables = 32
 
 	// maxSettingsDepth is above the engine's own depth.
@@ -70,7 +70,7 @@ func splitSettings(given map[string]any) (flushInterval time.Duration, engine ma
 	}
 	engine["flush_interval"] = nil
 	for _, key := range []string{"l0_max_ssts", "l0_max_ssts_per_key"} {
-		if _, given := engine[key]; !given {
+		if _, set := engine[key]; !set {
 			engine[key] = waitingTables
 		}
 	}

@@ -191,7 +191,7 @@ const (
 	ports  = 12_000
 )
 
-// Each call takes the ports that follow those of the calls before, so that none is given
+// Each listen takes a port that follows those of the calls before, so that none is given
 // while its server is down. The first is at random, for the sake of other processes.
 var (
 	first = rand.IntN(ports)
